@@ -39,7 +39,10 @@ struct ts_cell {
 /* NAME_bytes has at most this many bytes of a value. */
 #define TS_MAX_VALUE_BYTES (64 * 1024u)
 
-/* In a TEXT cell or a text of a list: the text after it is for users only, and follows a blank. */
+/*
+ * This byte in a TEXT cell, or in a text of a list, begins a remark: the text after it is shown to users only, after a
+ * blank.
+ */
 #define TS_ROW_ASIDE '\x1f'
 
 /* Consecutive cells that are the same in all rows with one id. */

@@ -2,7 +2,7 @@
 /*
  * Verbs: each is an entry of a table, and a cursor over the rows that answer a question.
  *
- * To add a verb, write a pair of files with a const struct ts_verb, and add an entry to verbs.c.  A cursor returns rows in
+ * README says how to add one.  A cursor returns rows in
  * the verb's own order, or (if the verb is_reversible and the caller requests it) in the opposite order.  The driver of the
  * cursor (answer.h) implements the common part of all verbs: first N, last N, counting, the end.  The cursor applies the
  * filters (in A:B, thread T, if COND, --changes), because it can skip what they exclude.

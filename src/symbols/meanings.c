@@ -405,3 +405,15 @@ void ts_symbols_mean_inlined(struct ts_symbols *s, const char *name, size_t len,
 	all->n = 0;
 	ts_signatures_inlined(&s->signatures, name, len, list_inlined, all);
 }
+
+void ts_symbols_mean_copies(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all)
+{
+	const struct ts_symbols_entry *e;
+	size_t i = 0;
+
+	all->n = 0;
+	while (len && ts_symbols_sort(s) && (e = ts_symbols_next_clone(s, name, len, &i))) {
+		if (e->is_own && e->is_function && !is_listed(all, e->addr))
+			list_symbol(s, e, all);
+	}
+}

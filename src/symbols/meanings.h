@@ -50,6 +50,9 @@ const struct ts_symbol *ts_symbols_mean_qualified(struct ts_symbols *s, const ch
  */
 void ts_symbols_mean_inlined(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all);
 
+/* The program's own copies of the function @name that a compiler made beside it: NAME.constprop.0, NAME.isra.1. */
+void ts_symbols_mean_copies(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all);
+
 /*
  * The module @name; NULL as above: if there are several, all->items are their beginnings.
  */

@@ -28,7 +28,7 @@ struct ts_section_at {
 	struct ts_timeline *tl;
 	uint64_t segment;
 	uint32_t owner;
-	bool is_in_memory; /* load(): they were just saved, and those in the file take the place of those in memory */
+	bool is_in_memory; /* load() follows save(): the arrays in memory are replaced by those in the file */
 };
 
 struct ts_section {
@@ -55,7 +55,7 @@ struct ts_section {
 	 * each other or the rest of the timeline: nothing in them may be used unchecked.
 	 */
 	bool (*load)(const struct ts_section_at *at, struct ts_index_arrays *a);
-	bool stays_in_memory; /* what was saved is not loaded in place of what is in memory */
+	bool stays_in_memory; /* load() is not called after save(): the arrays in memory are kept */
 
 	/*
 	 * The rest is for optional sections.  They are built from whole chunks alone, without the other

@@ -5,6 +5,7 @@ static variables of two source files are told apart by FILE::NAME, and refused w
 parameters, MODULE!NAME, MODULE+OFFSET and FILE:LINE, as what is asked about and as places."""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -15,7 +16,10 @@ A = """static int state; volatile int index, glob; static int code_in_a(int k) {
 static int copied(int k) __asm__("copied.constprop.0.isra.1"), parted(int k) __asm__("parted.part.0");
 static int copied(int k) { return k; }
 static int parted(int k) { return copied(k); }
-int one(int k) { state = code_in_a(parted(k)); code_in_b = k; index = k; glob += k; return state; }"""
+static int twice_copy(int k) __asm__("twice.constprop.0");
+int twice(int k) { return k; }
+static int twice_copy(int k) { return twice(k); }
+int one(int k) { state = code_in_a(twice_copy(parted(k))); code_in_b = k; index = k; glob += k; return state; }"""
 B = """static int state; static volatile int code_in_a; static int code_in_b(int k) { return k; }
 int two(int k) { state = code_in_b(k * 10); code_in_a = k; return state; }
 int one(int); int main(void) { int s = 0; for (int i = 1; i < 4; i++) s += one(i) + two(i); return s & 1; }"""
@@ -66,6 +70,18 @@ def a_function_of_which_a_copy_is_left_is_the_copy():
     assert len(ask("calls", "copied")[1]) == 3
     status, rows, why = ask("executions", "parted")
     assert status == 2 and not rows and "'parted'" in why, (status, rows, why)
+
+
+@case
+def copies_beside_a_function_are_named():
+    """Rows are those of the function alone."""
+    build()
+    for verb in "calls", "executions":
+        done = subprocess.run([TRACESTUB, "query", "names.ucir", verb, "twice", "--json"], capture_output=True, text=True, timeout=LIMIT)
+        *rows, end = map(json.loads, done.stdout.splitlines())
+        found = re.fullmatch("copies of it that the compiler made are not in these rows: (0x[0-9a-f]+)", end["note"])
+        assert len(rows) == 3 and found, (verb, rows, end)
+        assert len(ask("executions", found[1])[1]) == 3, end
 
 
 OVERLOADS = """int calls_of; namespace ns { int f(int x) { return x + 1; } double f(double x, char) { return x * 2; }

@@ -48,11 +48,30 @@ static void join_parameters(struct ts_words *w)
 		w->len = n;
 }
 
-/* A function that is called at some places, and was inlined at others: only the calls are rows. */
-static void note_inlined(struct ts_question *qn, const struct ts_ask *ask, const struct ts_words *w)
+/* Append @text and the addresses of @all, except the function's own, to the note, if there are any. */
+static void note_elsewhere(struct ts_question *qn, const char *text, const struct ts_meanings *all)
+{
+	char *note = qn->local_note;
+	size_t n = strlen(note), room = sizeof(qn->local_note) - 80;
+	bool is_begun = false;
+
+	for (unsigned i = 0; i < all->n && i < TS_MAX_MEANINGS && n < room; i++) {
+		if (all->items[i].addr == qn->what.addr)
+			continue;
+		if (!is_begun)
+			n += (size_t)snprintf(note + n, room - n, "%s%s", n ? "; " : "", text);
+		if (n < room)
+			n += (size_t)snprintf(note + n, sizeof(qn->local_note) - n, "%s 0x%" PRIx64, is_begun ? "," : "", all->items[i].addr);
+		is_begun = true;
+	}
+	if (all->n > TS_MAX_MEANINGS && n < room)
+		snprintf(note + n, sizeof(qn->local_note) - n, " and %u more", all->n - TS_MAX_MEANINGS);
+}
+
+/* Rows of a function are those of its symbol: not where it was inlined, and not of copies that the compiler made. */
+static void note_other_code(struct ts_question *qn, const struct ts_ask *ask, const struct ts_words *w)
 {
 	struct ts_meanings all;
-	size_t n;
 
 	if (qn->what.is_inlined)
 		snprintf(qn->local_note, sizeof(qn->local_note),
@@ -61,13 +80,9 @@ static void note_inlined(struct ts_question *qn, const struct ts_ask *ask, const
 	if (!ask->symbols || !qn->what.is_function || qn->what.is_inlined || isdigit((unsigned char)*w->p))
 		return;
 	ts_symbols_mean_inlined(ask->symbols, w->p, w->len, &all);
-	if (!all.n)
-		return;
-	n = (size_t)snprintf(qn->local_note, sizeof(qn->local_note), "where the function was inlined it is not in these rows:");
-	for (unsigned i = 0; i < all.n && i < TS_MAX_MEANINGS && n < sizeof(qn->local_note) - 80; i++)
-		n += (size_t)snprintf(qn->local_note + n, sizeof(qn->local_note) - n, "%s 0x%" PRIx64, i ? "," : "", all.items[i].addr);
-	if (all.n > TS_MAX_MEANINGS)
-		snprintf(qn->local_note + n, sizeof(qn->local_note) - n, " and %u more", all.n - TS_MAX_MEANINGS);
+	note_elsewhere(qn, "where the function was inlined it is not in these rows:", &all);
+	ts_symbols_mean_copies(ask->symbols, w->p, w->len, &all);
+	note_elsewhere(qn, "copies of it that the compiler made are not in these rows:", &all);
 }
 
 /* 'at': a name that is a word of questions. */
@@ -108,7 +123,7 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 	if (qn->what.is_physical && !(qn->verb->takes & TS_TAKES_PHYSICAL))
 		return ts_words_fail(w, "is a physical address, which only history, accesses, last-X, next-X, memory and strings take", err);
 	if (is_about_code(qn->verb))
-		note_inlined(qn, ask, w);
+		note_other_code(qn, ask, w);
 	ts_words_next(w);
 	return true;
 }

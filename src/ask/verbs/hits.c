@@ -96,7 +96,8 @@ static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 }
 
 /*
- * Is a write of an equal value no change at @pos?  If WHAT is a whole, and a byte of it is unknown, the write may be a change.
+ * Does a write of the known value count as no change at @pos?  If WHAT is shown as a whole and one of its bytes is unknown, the
+ * write may be a change.
  */
 static bool is_settled(struct ts_hits *h, uint64_t pos)
 {
@@ -108,8 +109,8 @@ static bool is_settled(struct ts_hits *h, uint64_t pos)
 }
 
 /*
- * The nearest chunk with a write.  Of changes alone, the nearest that changes a byte, or the one before that:
- * what a chunk's first step contradicts is a change of the step before.
+ * The nearest chunk with a write.  If only changes count, the nearest chunk in which a byte changes, or the chunk before
+ * it: if the first step of a chunk sees another value, the change belongs to the step before.
  */
 static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {

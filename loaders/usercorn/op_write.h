@@ -45,9 +45,11 @@ static inline uint8_t *ucir_put_u64(uint8_t *p, uint64_t v)
 	return ucir_put_u32(ucir_put_u32(p, (uint32_t)v), (uint32_t)(v >> 32));
 }
 
+/* @bytes may be NULL if @len is 0: a map without a file. */
 static inline uint8_t *ucir_put_bytes(uint8_t *p, const void *bytes, size_t len)
 {
-	memcpy(p, bytes, len);
+	if (len)
+		memcpy(p, bytes, len);
 	return p + len;
 }
 

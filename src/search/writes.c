@@ -231,8 +231,11 @@ static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_locat
 
 	*mask = 0;
 	for (unsigned i = 0; done && i < 64; i++) {
-		uint8_t diff = bytes.mask >> i & 1 ? byte_change(&a, bytes.base + i, false) : 0;
+		uint8_t diff;
 
+		if (!(bytes.mask >> i & 1))
+			continue;
+		diff = byte_change(&a, bytes.base + i, false);
 		if (loc->kind == TS_IN_FLAGS)
 			*mask |= (uint64_t)diff << 8 * i & loc->mask;
 		else if (diff)

@@ -66,17 +66,13 @@ static bool has_call(const struct ts_query *q, uint32_t thread, uint64_t pos)
 	return false;
 }
 
-/*
- * A system call in which the program ends, or from which its thread does not return, has no result.  Where other threads ran
- * before it returned its result comes with the last step of these.
- */
-static bool ends_inside(struct ts_query *q, uint64_t pos, bool *is_it, struct ts_error *err)
+bool ts_syscall_has_no_result(struct ts_query *q, uint64_t pos, bool *has_none, struct ts_error *err)
 {
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(q, pos, &b, err);
 	uint64_t next = st ? ts_query_next_step(q, st->thread, pos + 1) : pos + 1;
 
-	*is_it = st && (ts_step_has_event(b, st, 1u << TS_EV_EXIT) || next == TS_NO_POS ||
+	*has_none = st && (ts_step_has_event(b, st, 1u << TS_EV_EXIT) || next == TS_NO_POS ||
 			(next > pos + 1 && has_call(q, st->thread, next - 1)));
 	return st != NULL;
 }
@@ -114,7 +110,7 @@ bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_dec
 
 	*mask = 0;
 	if (d->ops.flow == TS_OP_SYSCALL &&
-	    !(is_physical ? is_inside(q, pos, d, &has_no_result, err) : ends_inside(q, pos, &has_no_result, err)))
+	    !(is_physical ? is_inside(q, pos, d, &has_no_result, err) : ts_syscall_has_no_result(q, pos, &has_no_result, err)))
 		return false;
 	for (unsigned i = 0; i < d->ops.n; i++) {
 		const struct ts_transfer *t = &d->ops.transfers[i];

@@ -28,6 +28,15 @@ struct ts_written {
 };
 
 /*
+ * *has_none is set to whether the system call of step @pos has no result there: the program ended in it, its thread did not
+ * return from it, or other threads ran before it returned (its result then comes with the last step of these).  The recording
+ * must be one of a program, not of a machine.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_syscall_has_no_result(struct ts_query *q, uint64_t pos, bool *has_none, struct ts_error *err);
+
+/*
  * Is @d, step @pos of the thread of @loc, a system call that returned after steps of other threads?  If so, *at is set to the
  * last of these steps, at which the result is written, and *mask to the bytes of @loc that the result has.
  */

@@ -285,6 +285,8 @@ def the_exit_writes_the_whole_register():
             assert [row[names.index("position")] for row in rows] == ["2054"], (question, rows)
             if question.startswith("why"):
                 assert [(row[names.index("kind")], row[names.index("place")]) for row in rows] == [("input", register)], rows
+    done = subprocess.run([TRACESTUB, "query", trace, "steps in 2054:2055"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1].split("\t")[-1] == "$rax=0x0", done.stdout     # rcx and r11 are not written without a return
 
 
 if "SLICES_TRACE" in os.environ:

@@ -8,6 +8,7 @@
 
 #include "places.h"
 #include "src/query/memory_window.h"
+#include "src/search/writes.h"
 
 /* Powers of two: of a few rows, and after as many plans as that. */
 #define FEW_PLANS  64u
@@ -567,28 +568,53 @@ static bool put_lists(struct ts_step_places *p, uint64_t pos, const struct plan 
 	return done;
 }
 
+/* The places of @ops, which are those of @d or a part of them. */
+static bool put_part(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, const struct ts_operands *ops,
+		     struct ts_row *row, unsigned reads, unsigned writes, struct ts_error *err)
+{
+	struct plan *plan = make_plan(ts_query_regset(p->q), d, ops, err);
+	bool done = plan && put_lists(p, pos, plan, ops, row, reads, writes, err);
+
+	free(plan);
+	return done;
+}
+
 /* Of an instruction whose condition does not hold: what is left of it, and the count or the source that is zero. */
 static bool put_rest(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row, unsigned reads,
 		     unsigned writes, struct ts_error *err)
 {
 	struct ts_operands rest = d->ops;
-	struct plan *plan;
-	bool done;
 
 	ts_operands_leave_out(&rest);
 	if (rest.condition == TS_IF_COUNT && rest.n < TS_MAX_TRANSFERS)
 		rest.transfers[rest.n++] = (struct ts_transfer){
 			.from = { .kind = TS_AT_REG, .off = rest.cond_off, .len = rest.cond_len } };
-	plan = make_plan(ts_query_regset(p->q), d, &rest, err);
-	done = plan && put_lists(p, pos, plan, &rest, row, reads, writes, err);
-	free(plan);
-	return done;
+	return put_part(p, pos, d, &rest, row, reads, writes, err);
+}
+
+/* Of a system call without a result: of what it returns in, only what the recording shows to have changed. */
+static bool put_call(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row, unsigned reads,
+		     unsigned writes, struct ts_error *err)
+{
+	struct ts_operands rest = d->ops;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < rest.n; i++) {
+		const struct ts_transfer *t = &rest.transfers[i];
+		bool is_result = t->way == TS_WAY_SYSTEM && t->to.kind == TS_AT_REG;
+
+		if (!is_result || memcmp(p->before + t->to.off, p->after + t->to.off, t->to.len) != 0)
+			rest.transfers[n++] = *t;
+	}
+	rest.n = (uint8_t)n;
+	return put_part(p, pos, d, &rest, row, reads, writes, err);
 }
 
 bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row,
 			unsigned reads, unsigned writes, struct ts_error *err)
 {
 	const struct plan *plan = d->is_insn ? plan_of(p, d, err) : NULL;
+	bool is_call = d->is_insn && d->ops.flow == TS_OP_SYSCALL && !ts_query_facts(p->q)->is_physical, has_none = false;
 	struct ts_op_state state;
 
 	if ((d->is_insn && !plan) || !read_registers(p, pos, ts_query_thread(p->q, pos), err))
@@ -596,5 +622,9 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
 	state = state_before(p);
 	if (d->is_insn && d->ops.condition != TS_IF_ALWAYS && ts_operands_happen(&d->ops, &state) == TS_HAPPENS_NOT)
 		return put_rest(p, pos, d, row, reads, writes, err);
+	if (is_call && !ts_syscall_has_no_result(p->q, pos, &has_none, err))
+		return false;
+	if (has_none)
+		return put_call(p, pos, d, row, reads, writes, err);
 	return put_lists(p, pos, plan, &d->ops, row, reads, writes, err);
 }

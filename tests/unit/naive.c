@@ -409,11 +409,10 @@ uint64_t naive_next_change(const struct naive *nv, uint64_t pos, uint32_t proces
  */
 static uint64_t shown_at(const struct naive *nv, uint64_t pos, uint32_t thread)
 {
-	uint64_t next;
+	uint64_t next = naive_next_step(nv, thread, pos);
 
 	if (!nv->s->rec.is_before || !pos || thread == naive_thread(nv, pos) || naive_prev_step(nv, thread, pos - 1) == TS_NO_POS)
 		return pos;
-	next = naive_next_step(nv, thread, pos);
 	return next == TS_NO_POS ? pos : next;
 }
 

@@ -596,14 +596,16 @@ static bool put_rest(struct ts_step_places *p, uint64_t pos, const struct ts_dec
 static bool put_call(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row, unsigned reads,
 		     unsigned writes, struct ts_error *err)
 {
+	size_t g_len = ts_query_regset(p->q)->g_len; /* then whether each byte is known */
 	struct ts_operands rest = d->ops;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < rest.n; i++) {
 		const struct ts_transfer *t = &rest.transfers[i];
 		bool is_result = t->way == TS_WAY_SYSTEM && t->to.kind == TS_AT_REG;
+		const uint8_t *before = p->before + t->to.off, *after = p->after + t->to.off;
 
-		if (!is_result || memcmp(p->before + t->to.off, p->after + t->to.off, t->to.len) != 0)
+		if (!is_result || memcmp(before, after, t->to.len) != 0 || memcmp(before + g_len, after + g_len, t->to.len) != 0)
 			rest.transfers[n++] = *t;
 	}
 	rest.n = (uint8_t)n;

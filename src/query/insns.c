@@ -323,14 +323,21 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 	if (d->is_insn && !find_arm_mode(d, q, pos, at, err))
 		return false;
 	d->is_insn = d->is_insn && ts_query_decode(q, d->mode, d->pc, d->bytes, d->len, &d->ops);
+	d->does = d->is_insn ? ts_does_of_operands(ts_query_regset(q), &d->ops) : (struct ts_does){ .lacks_code = true };
+	d->is_plain = d->is_insn && d->ops.flow != TS_OP_SYSCALL;
 	*d->text = 0;
 	return true;
+}
+
+static uint64_t pair_of(uint64_t pc)
+{
+	return (pc ^ pc >> 10) % N_DECODED / 2;
 }
 
 /* The instruction at @pc if it was decoded, else the one of two that makes room for it: that which was used before the other. */
 static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t process)
 {
-	uint64_t i = (pc ^ pc >> 10) % N_DECODED / 2;
+	uint64_t i = pair_of(pc);
 	struct pair *two = &x->pairs[i];
 	unsigned k = two->used[1] < two->used[0];
 
@@ -340,6 +347,20 @@ static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t
 	two->process[k] = process;
 	two->used[k] = ++x->clock;
 	return &x->decoded[2 * i + k];
+}
+
+const struct ts_decoded *ts_query_known_code(struct ts_query *q, uint64_t chunk, const struct ts_step *st)
+{
+	uint64_t i = pair_of(st->pc);
+	uint32_t process = ts_query_process(q, st->thread);
+
+	for (unsigned k = 0; q->insns && k < 2; k++) {
+		const struct ts_decoded *d = &q->insns->decoded[2 * i + k];
+
+		if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk)
+			return d;
+	}
+	return NULL;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "does.h"
 #include "query.h"
 #include "src/arch/operands/operands.h"
 
@@ -22,6 +23,8 @@ struct ts_decoded {
 	uint32_t process;
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
+	bool is_plain;                   /* it is an instruction, and no system call: it writes nothing but ->does */
+	struct ts_does does;             /* what it writes, whether or not it completed */
 	struct ts_op_mode mode;
 	size_t len; /* bytes that are known; those of the instruction are ops.len */
 	uint8_t bytes[TS_MAX_INSN];
@@ -43,6 +46,11 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 
 /* The same for the code at the address of step @pos, whether or not it completed. */
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
+
+/*
+ * The same, if it was decoded before.  @st is a step of @chunk.  Returns NULL if it must be decoded: ask ts_query_code().
+ */
+const struct ts_decoded *ts_query_known_code(struct ts_query *q, uint64_t chunk, const struct ts_step *st);
 
 /*
  * The same for a caller inside a question about registers: what ts_query_insn() returned stays valid.  It is valid until

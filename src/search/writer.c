@@ -88,7 +88,10 @@ static void begin_search(struct ts_writer_search *s, struct ts_query *q, const s
 	s->is_begun = true;
 	s->pos = s->before = before;
 	s->loc = *loc;
-	s->may_contradict = ts_writes_may_contradict(q);
+	if (!s->n_steps || s->n_steps != ts_query_n_steps(q)) { /* of a recording that grows, again */
+		s->n_steps = ts_query_n_steps(q);
+		s->may_contradict = ts_writes_may_contradict(q);
+	}
 	s->among = NULL;
 	s->chunk = before ? (before - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
 	take_does(s, q, loc);

@@ -48,6 +48,7 @@ struct ts_writer_search {
 	uint64_t before;   /* where it began */
 	bool is_begun;
 	bool may_contradict;
+	uint64_t n_steps;  /* of the recording when that was found out */
 	struct ts_location loc; /* as the effects of steps have it */
 	struct ts_does does;
 	uint64_t stop;     /* steps before it are not looked at */

@@ -127,6 +127,25 @@ START_TEST(elements_that_a_gather_reads_are_those_of_the_recording)
 }
 END_TEST
 
+/*
+ * mov rax, rcx; mov rbx, rdx, in whose step rax changes, too; the same again, where it does not: the search has seen that instruction
+ * when it comes to the first one.
+ */
+START_TEST(a_register_that_changed_beside_what_an_instruction_writes_was_written_there)
+{
+	begin();
+	run(CODE, "\x48\x89\xc8", 3, 0, p.now[1]);
+	put_reg(&p.s->steps, "rax", 0x1122334455667788);
+	run(CODE + 3, "\x48\x89\xd3", 3, 3, p.now[2]);
+	for (unsigned i = 0; i < 3; i++)
+		run(CODE + 3, "\x48\x89\xd3", 3, 3, p.now[2]);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rax"), "0 1 unknown $rax 0x1122334455667788\n");
+	ck_assert_str_eq(got("why $rax at 1"), "0 0 write $rax 0x1001\n1  start $rcx 0x1001\n");
+	finish();
+}
+END_TEST
+
 /* push rbx; pop rcx; rep stosb; leave. */
 START_TEST(a_pointer_that_an_instruction_moves_is_made_of_itself)
 {
@@ -432,7 +451,7 @@ UNIT_SUITE("ask_why", a_branch_has_the_instruction_that_set_its_condition_howeve
 	   a_value_used_far_back_is_found_without_what_was_written_since,
 	   a_pointer_that_an_instruction_moves_is_made_of_itself, elements_that_a_gather_reads_are_those_of_the_recording,
 	   what_a_system_call_left_is_input_whatever_its_instruction_is, a_call_has_its_result_when_it_returns,
-	   an_operand_that_is_named_twice_was_seen_once, each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
+	   a_register_that_changed_beside_what_an_instruction_writes_was_written_there, an_operand_that_is_named_twice_was_seen_once, each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
 	   what_is_not_known_is_said,
 	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual,
 	   an_instruction_is_that_which_the_page_tables_of_its_step_lead_to)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "src/query/call_list.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
 

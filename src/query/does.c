@@ -30,7 +30,7 @@ struct ts_does ts_does_of_operands(const struct ts_regset *set, const struct ts_
 	return does;
 }
 
-struct ts_does ts_does_of_location(const struct ts_regset *set, bool is_regs, uint64_t base, uint64_t mask)
+struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask)
 {
 	struct ts_does does = { 0 };
 
@@ -39,9 +39,13 @@ struct ts_does ts_does_of_location(const struct ts_regset *set, bool is_regs, ui
 		does.is_branch = !mask;
 		return does;
 	}
-	for (unsigned i = 0; i < 64; i++) {
-		if (mask >> i & 1)
-			does.regs |= regs_in(set, base + i, 1);
+	while (mask) { /* neighbouring bytes at a time */
+		unsigned first = (unsigned)__builtin_ctzll(mask);
+		uint64_t rest = mask >> first;
+		unsigned len = ~rest ? (unsigned)__builtin_ctzll(~rest) : 64;
+
+		does.regs |= regs_in(ts_query_regset(q), base + first, len);
+		mask = first + len < 64 ? mask >> (first + len) << (first + len) : 0;
 	}
 	return does;
 }

@@ -333,6 +333,7 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 	if (d->is_insn && !find_arm_mode(d, q, pos, at, err))
 		return false;
 	d->is_insn = d->is_insn && ts_query_decode(q, d->mode, d->pc, d->bytes, d->len, &d->ops);
+	d->does = d->is_insn ? ts_does_of_operands(ts_query_regset(q), &d->ops) : (struct ts_does){ .lacks_code = true };
 	*d->text = 0;
 	return true;
 }
@@ -355,6 +356,20 @@ static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t
 	two->process[k] = process;
 	two->used[k] = ++x->clock;
 	return &x->decoded[2 * i + k];
+}
+
+const struct ts_decoded *ts_query_known_code(struct ts_query *q, uint64_t chunk, const struct ts_step *st)
+{
+	size_t i = pair_of(st->pc);
+	uint32_t process = ts_query_process(q, st->thread);
+
+	for (unsigned k = 0; q->insns && k < 2; k++) {
+		const struct ts_decoded *d = &q->insns->decoded[2 * i + k];
+
+		if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk)
+			return d;
+	}
+	return NULL;
 }
 
 static size_t brief_of(uint64_t pc)
@@ -389,8 +404,8 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 		return NULL;
 	d->first_chunk = first;
 	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
-	if (d->is_insn)
-		q->insns->briefs[brief_of(d->pc)] = (struct brief){ d->pc, first, d->end_chunk, ts_does_of_operands(ts_query_regset(q), &d->ops), process };
+	if (d->is_insn && d->ops.flow != TS_OP_SYSCALL)
+		q->insns->briefs[brief_of(d->pc)] = (struct brief){ d->pc, first, d->end_chunk, d->does, process };
 	return d;
 }
 
@@ -473,25 +488,8 @@ static bool has_event(const struct ts_steps *b, const struct ts_step *st)
 	return false;
 }
 
-const struct ts_decoded *ts_query_insn_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b,
-					       const struct ts_step *st)
-{
-	const struct ts_insns *x = q->insns;
-	uint32_t process = ts_query_process(q, st->thread);
-	size_t i = pair_of(st->pc);
-
-	for (unsigned k = 0; x && k < 2; k++) {
-		const struct ts_decoded *d = &x->decoded[2 * i + k];
-
-		if (x->pairs[i].pc[k] == st->pc && x->pairs[i].process[k] == process && chunk >= d->first_chunk &&
-		    chunk < d->end_chunk && d->is_insn)
-			return has_event(b, st) ? NULL : d;
-	}
-	return NULL;
-}
-
-bool ts_query_does_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
-			   struct ts_does *does)
+bool ts_query_known_does(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
+			 struct ts_does *does)
 {
 	const struct brief *e = q->insns ? &q->insns->briefs[brief_of(st->pc)] : NULL;
 

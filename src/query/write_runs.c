@@ -65,11 +65,6 @@ static void join(struct ts_does *to, const struct ts_does *more)
 	to->lacks_code |= more->lacks_code;
 }
 
-static struct ts_does does_of(const struct ts_query *q, const struct ts_decoded *d)
-{
-	return d->is_insn ? ts_does_of_operands(ts_query_regset(q), &d->ops) : not_known;
-}
-
 static uint32_t hash(const uint8_t *bytes, size_t len)
 {
 	uint64_t h = len;
@@ -152,12 +147,10 @@ static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, struct 
 {
 	for (uint64_t pos = start; pos < end; pos++) {
 		const struct ts_decoded *d = ts_query_code(q, pos, err);
-		struct ts_does more;
 
 		if (!d)
 			return false;
-		more = does_of(q, d);
-		join(does, &more);
+		join(does, &d->does);
 	}
 	return true;
 }

@@ -7,7 +7,10 @@
 #include "src/query/insns.h"
 
 #define N_TOUCHES     4096u /* a power of two */
-#define STEPS_A_CHUNK 1024u
+
+/* One of the budget allows so many steps; a step that matters counts for more. */
+#define STEPS_A_CHUNK  1024u
+#define STEPS_A_MATTER 31u
 
 /* Which registers an instruction reads or writes, kept by its address and the chunks in which it has the same bytes. */
 struct ts_flow_touch {
@@ -58,11 +61,16 @@ static void touch_operands(const struct ts_flow *f, struct ts_flow_touch *t, con
 		       ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT;
 }
 
+static size_t touch_slot(uint64_t pc)
+{
+	return (pc ^ pc >> 12) & (N_TOUCHES - 1);
+}
+
 /* What the instruction of step @pos touches; NULL if the trace cannot be read. */
 static const struct ts_flow_touch *find_touch(struct ts_flow *f, uint64_t pos, const struct ts_step *st, struct ts_error *err)
 {
 	uint32_t process = ts_query_process(f->q, st->thread);
-	struct ts_flow_touch *t = &f->touches[(st->pc ^ st->pc >> 12) & (N_TOUCHES - 1)];
+	struct ts_flow_touch *t = &f->touches[touch_slot(st->pc)];
 	uint64_t pc = st->pc, chunk = pos / TS_CHUNK_STEPS;
 	struct ts_decoded *d;
 
@@ -90,12 +98,13 @@ static bool touches_registers(const struct ts_taint_thread *th, const struct ts_
 /* Do registers [@off, @off + @len) of the thread come from others? */
 static bool touches_range(const struct ts_taint_thread *th, uint64_t off, uint64_t len)
 {
-	struct ts_flow_touch t = { 0 };
-
-	if (!th->n)
+	if (!th->n || !len)
 		return false;
-	touch_range(&t, off, len);
-	return touches_registers(th, &t);
+	for (uint64_t unit = off / TS_TAINT_UNIT; unit <= (off + len - 1) / TS_TAINT_UNIT; unit++) {
+		if (th->mask[unit / 64 % TS_TAINT_WORDS] >> unit % 64 & 1)
+			return true;
+	}
+	return false;
 }
 
 /* Does an effect of the step concern what comes from others? */
@@ -242,12 +251,54 @@ static bool judge(struct ts_flow *f, uint64_t pos, uint32_t *thread, bool *matte
 	return err->code == TS_OK;
 }
 
+/* Does judge() find that the step does not matter, as far as that is seen without a question to the recording? */
+static bool is_passed(const struct ts_flow *f, const struct ts_steps *b, const struct ts_step *st, uint64_t chunk)
+{
+	const struct ts_taint_thread *th = &f->taint.threads[st->thread];
+	const struct ts_flow_touch *t = &f->touches[touch_slot(st->pc)];
+
+	if (st->n_effects && touches_by_effects(f, b, st))
+		return false;
+	if (st->pc == TS_NO_PC || (!th->n && (f->has_reads || !f->taint.n_memory)))
+		return true;
+	return t->pc == st->pc && chunk >= t->first_chunk && chunk < t->end_chunk &&
+	       t->process == ts_query_process(f->q, st->thread) && !t->is_always && (!th->n || !touches_registers(th, t)) &&
+	       (f->has_reads || !f->taint.n_memory || !t->has_load);
+}
+
+/* Go over the steps of one chunk that do not matter. */
+static bool pass_over(struct ts_flow *f, struct ts_error *err)
+{
+	uint64_t chunk = f->pos / TS_CHUNK_STEPS, start = chunk * TS_CHUNK_STEPS, first = f->pos, end;
+	const struct ts_steps *b;
+
+	if (!ts_query_step_whole(f->q, f->pos, &b, err))
+		return false;
+	end = start + b->n_steps < f->question.to ? start + b->n_steps : f->question.to;
+	while (f->pos < end && is_passed(f, b, &b->steps[f->pos - start], chunk))
+		f->pos++;
+	f->n_looked += (unsigned)(f->pos - first);
+	return true;
+}
+
+static bool has_budget(struct ts_flow *f, unsigned n_steps, struct ts_budget *budget)
+{
+	f->n_looked += n_steps;
+	if (f->n_looked < STEPS_A_CHUNK)
+		return true;
+	if (!ts_budget_take(budget))
+		return false;
+	f->n_looked = 0;
+	return true;
+}
+
 enum ts_next ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
 			  struct ts_error *err)
 {
 	uint64_t end = f->question.to;
 
 	while (f->next_hop == f->n_hops) {
+		uint64_t before;
 		uint32_t thread;
 		bool matters;
 
@@ -255,17 +306,19 @@ enum ts_next ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_
 		*at = f->pos < end ? f->pos : end;
 		if (f->pos >= end || ts_taint_is_empty(&f->taint))
 			return TS_END;
-		if (++f->n_looked % STEPS_A_CHUNK == 0 && !ts_budget_take(budget))
+		if (!has_budget(f, 1, budget))
 			return TS_MORE;
+		before = f->pos;
+		if (!pass_over(f, err))
+			return TS_FAIL;
+		if (f->pos > before)
+			continue;
 		if (!judge(f, f->pos, &thread, &matters, err))
 			return TS_FAIL;
-		if (matters) {
-			f->n_looked += 31;
-			if (f->n_looked % STEPS_A_CHUNK < 32 && !ts_budget_take(budget))
-				return TS_MORE;
-			if (!ts_flow_take_step(f, f->pos, thread, err))
-				return TS_FAIL;
-		}
+		if (matters && !has_budget(f, STEPS_A_MATTER, budget))
+			return TS_MORE;
+		if (matters && !ts_flow_take_step(f, f->pos, thread, err))
+			return TS_FAIL;
 		f->pos++;
 	}
 	*hop = f->hops[f->next_hop++];

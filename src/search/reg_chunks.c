@@ -30,7 +30,7 @@ bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_quer
 /* Runs that may write it. */
 static bool find_writers(struct ts_run_search *s, const struct ts_query *q, const struct ts_location *loc)
 {
-	struct ts_does does = ts_does_of_location(ts_query_regset(q), loc->kind == TS_IN_REGS, loc->base, loc->mask);
+	struct ts_does does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->mask);
 	struct ts_error ignored = { 0 };
 
 	return ts_run_search_init(s, q, &does, &ignored);

@@ -12,6 +12,9 @@
 #define RUNS_A_BUDGET  4u
 #define LOOKS_A_BUDGET 64u
 
+/* So many steps that cannot be the writer are passed over for one that is looked at. */
+#define MAX_PASSED 64u
+
 #define CHANGES ((unsigned)TS_ACCESS_CHANGE | (unsigned)TS_ACCESS_REPLACE)
 
 static void end_search(struct ts_writer_search *s)
@@ -61,6 +64,21 @@ static struct ts_writer_runs *begin_runs(struct ts_writer_search *s, struct ts_q
 	return ts_run_search_init(&r->search, q, &s->does, err) ? r : NULL;
 }
 
+/* A chain in a loop asks for the same places again and again. */
+static void take_does(struct ts_writer_search *s, const struct ts_query *q, const struct ts_location *loc)
+{
+	struct ts_writer_does *known = &s->known[(loc->base ^ loc->base >> 5) % TS_N_WRITER_DOES];
+	uint64_t mask = loc->kind == TS_IN_PC ? 0 : loc->mask;
+
+	if (loc->kind == TS_IN_MEMORY)
+		return;
+	if (!known->is_used || known->kind != loc->kind || known->base != loc->base || known->mask != mask) {
+		*known = (struct ts_writer_does){ true, loc->kind, loc->base, mask, { 0 } };
+		known->does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, mask);
+	}
+	s->does = known->does;
+}
+
 static void begin_search(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
 			 uint64_t before, uint64_t stop)
 {
@@ -70,10 +88,13 @@ static void begin_search(struct ts_writer_search *s, struct ts_query *q, const s
 	s->is_begun = true;
 	s->pos = s->before = before;
 	s->loc = *loc;
-	s->may_contradict = ts_writes_may_contradict(q);
+	if (!s->n_steps || s->n_steps != ts_query_n_steps(q)) { /* of a recording that grows, again */
+		s->n_steps = ts_query_n_steps(q);
+		s->may_contradict = ts_writes_may_contradict(q);
+	}
 	s->among = NULL;
 	s->chunk = before ? (before - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
-	s->does = ts_does_of_location(ts_query_regset(q), loc->kind == TS_IN_REGS, loc->base, loc->kind == TS_IN_PC ? 0 : loc->mask);
+	take_does(s, q, loc);
 	near = loc->kind != TS_IN_MEMORY && (find_runs(s, q, before) || ts_query_knows_write_runs(q)) ? N_NEAREST : N_NEAR;
 	s->first = before > near ? before - near : 0;
 }
@@ -272,6 +293,56 @@ static enum ts_next look_back(struct ts_writer_search *s, struct ts_query *q, st
 	return look(s, q, written, err) ? TS_ITEM : TS_FAIL;
 }
 
+/* May the effects of the owner's step change the location, or belong to another thread? */
+static bool may_change(const struct ts_writer_search *s, const struct ts_regset *set, const struct ts_steps *b,
+		       const struct ts_step *st)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		switch (e->kind) {
+		case TS_FX_REG_READ:
+		case TS_FX_WRITE:
+		case TS_FX_READ: break;
+		case TS_FX_REG_WRITE:
+			if (s->loc.kind == TS_IN_REGS ? ts_location_overlap(&s->loc, e->addr, e->len) != 0
+						      : e->addr < set->regs[set->flags].off + UINT64_C(4) &&
+								set->regs[set->flags].off < e->addr + e->len)
+				return true;
+			break;
+		default: return true;
+		}
+	}
+	return false;
+}
+
+/* Go back over the owner's steps of one chunk that look() finds to write nothing of the location, as far as that is seen at once. */
+static bool pass_over(struct ts_writer_search *s, struct ts_query *q, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	uint64_t first = s->first > s->stop ? s->first : s->stop, chunk, start;
+	const struct ts_steps *b;
+	struct ts_does does;
+
+	if (s->pos <= first || s->may_contradict)
+		return true;
+	chunk = (s->pos - 1) / TS_CHUNK_STEPS;
+	start = chunk * TS_CHUNK_STEPS;
+	if (!ts_query_step(q, s->pos - 1, &b, err))
+		return false;
+	if (first < start)
+		first = start;
+	for (unsigned n = 0; s->pos > first && n < MAX_PASSED; n++, s->pos--) {
+		const struct ts_step *st = &b->steps[s->pos - 1 - start];
+
+		if (st->thread != s->loc.owner || (s->loc.kind != TS_IN_PC && may_change(s, set, b, st)))
+			return true;
+		if (!ts_query_known_does(q, chunk, b, st, &does) || ts_does_share(&does, &s->does))
+			return true;
+	}
+	return true;
+}
+
 static enum ts_next find_register(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
 				  struct ts_budget *budget, struct ts_error *err)
 {
@@ -280,6 +351,8 @@ static enum ts_next find_register(struct ts_writer_search *s, struct ts_query *q
 	do {
 		if (s->n_looked++ % STEPS_A_BUDGET == 0 && !ts_budget_take(budget))
 			return TS_MORE;
+		if (!pass_over(s, q, err))
+			return TS_FAIL;
 		got = look_back(s, q, written, budget, err);
 	} while (got == TS_ITEM && !written->mask);
 	return got;

@@ -32,12 +32,23 @@ struct ts_writer_runs {
 
 #define TS_N_WRITER_RUNS 8u
 
+/* What writes a location of registers or flags. */
+struct ts_writer_does {
+	bool is_used;
+	enum ts_location_kind kind;
+	uint64_t base, mask;
+	struct ts_does does;
+};
+
+#define TS_N_WRITER_DOES 32u
+
 /* One search after the other; all zero: none has begun. */
 struct ts_writer_search {
 	uint64_t pos;      /* how far it has come: steps from here on have been looked at */
 	uint64_t before;   /* where it began */
 	bool is_begun;
 	bool may_contradict;
+	uint64_t n_steps;  /* of the recording when that was found out */
 	struct ts_location loc; /* as the effects of steps have it */
 	struct ts_does does;
 	uint64_t stop;     /* steps before it are not looked at */
@@ -47,6 +58,7 @@ struct ts_writer_search {
 	struct ts_writer_runs *among; /* the searches that s->does goes on with; NULL: none yet */
 	struct ts_writer_runs runs[TS_N_WRITER_RUNS];
 	uint64_t clock;
+	struct ts_writer_does known[TS_N_WRITER_DOES]; /* by location */
 };
 
 /*

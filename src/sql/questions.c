@@ -204,8 +204,8 @@ static bool make_question(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, 
 /* Would the question decode more than may be?  The index tells nothing of these verbs without WHAT. */
 static bool is_scan(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 {
-	bool decodes = c->qn.verb->operand == TS_OPERAND_MEMORY_OR_NONE && c->qn.what.kind == TS_WHAT_NONE &&
-		       strcmp(c->qn.verb->name, "strings") != 0;
+	bool decodes = (!strcmp(c->qn.verb->name, "steps") || !strcmp(c->qn.verb->name, "compares")) &&
+		       c->qn.what.kind == TS_WHAT_NONE && !*c->qn.operand;
 	uint64_t to = c->qn.to < c->ask->n_steps ? c->qn.to : c->ask->n_steps;
 
 	decodes |= t->t.has_address && !c->n.has_addresses;
@@ -215,7 +215,8 @@ static bool is_scan(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 /* Are the rows as many as the steps of the question, and nothing is wanted of them? */
 static bool is_counted(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 {
-	return t->t.is_each_step && !c->used && !c->n.has_thread && c->qn.what.kind == TS_WHAT_NONE;
+	return t->t.is_each_step && !c->used && !c->n.has_thread && c->qn.what.kind == TS_WHAT_NONE &&
+	       !*c->qn.operand;
 }
 
 static int fail(const struct ts_sql_vtab *t, const struct ts_error *err)

@@ -378,8 +378,8 @@ static uint64_t end_of(const struct ts_turns *s, const struct view *v)
 
 uint32_t ts_turns_thread(const struct ts_turns *s, uint64_t pos)
 {
-	struct view v;
-	uint32_t thread = find(s, pos, &v) ? ts_turn_thread(&v.c, v.k) : 0;
+	struct view v = { 0 };
+	uint32_t thread = s->n_threads != 1 && find(s, pos, &v) ? ts_turn_thread(&v.c, v.k) : 0;
 
 	if (thread < s->n_threads)
 		return thread;

@@ -59,7 +59,9 @@ uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t 
 {
 	if (!has_run(w, thread) || !n_steps)
 		return UINT64_MAX;
-	return ts_turns_prev(&w->turns, thread, pos < n_steps ? pos : n_steps - 1);
+	if (pos >= n_steps)
+		pos = n_steps - 1;
+	return w->turns.n_threads == 1 ? pos : ts_turns_prev(&w->turns, thread, pos);
 }
 
 uint64_t ts_world_n_steps(const struct ts_world *w, uint32_t thread, uint64_t n_steps)

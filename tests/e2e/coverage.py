@@ -103,6 +103,9 @@ def a_place_bounds_what_is_listed():
         name = file.rsplit("/", 1)[-1]
         want = [r for r in rows if (r["file"], r["line"]) == (file, line)]
         assert query(p.trace, "--exec", p.exec, "coverage", f"{name}:{line}") == want, (file, line)
+        steps = query(p.trace, "--exec", p.exec, "steps", f"{name}:{line}")
+        assert sum(int(r["steps"]) for r in want) == len(steps) and {r["address"] for r in want} == {r["pc"] for r in steps}, (file, line)
+        assert [int(r["position"]) for r in steps] == sorted({int(r["position"]) for r in steps}), (file, line)
     wrong = subprocess.run([TRACESTUB, "query", "--quiet", p.trace, "coverage", "minus", "9:5"], capture_output=True, text=True, timeout=LIMIT)
     assert wrong.returncode == 2 and "reversed" in wrong.stderr, wrong
 

@@ -311,6 +311,7 @@ def names_mean_what_they_mean_in_the_source():
     assert f"0x{nm['price'].lstrip('0')}" in places and len(places) == 2, places
     at = positions_in(trace, "scopes", r"within\.0", 20)[6]
     assert place("k", at).startswith("0x1f") and place("inner", at).startswith("0x1f"), (place("k", at), place("inner", at))
+    assert place("inner,2", at) == place("inner", at), place("inner,2", at)
     assert place("été", at).startswith("0x1f"), place("été", at)
     assert "is an array whose length the debugging information does not say" in place("row", at), place("row", at)
     assert "is a variable of the function around this one" in place("total", at), place("total", at)
@@ -347,7 +348,8 @@ def what_has_no_place_is_refused():
     trace = build("refused", SOURCE, "gcc", ["-O1"])
     entry = query(trace, "executions", "total").stdout.splitlines()[1].split("\t")[0]
     for words, sentence in ((["history", "n"], "is in $rsi at position"), (["history", "n", "at", "0"], "nor a variable in scope at position 0"),
-                            (["memory", "n"], "is in $rsi at position"), (["why", "items[0].bits"], "is a bit field"),
+                            (["memory", "n"], "is in $rsi at position"), (["memory", "n,64"], "not in memory; example: registers rsi at"),
+                            (["history", "n,2"], "is in $rsi at position"), (["why", "items[0].bits"], "is a bit field"),
                             (["why", "items[0].none"], "is not a member"), (["why", "n[0]"], "is no array"),
                             (["why", "items[0].at.y[2]"], "is past the end of the array"), (["why", "items..kind"], "is not a variable with")):
         done = query(trace, *words, *([] if "at" in words else ["at", entry]))

@@ -11,6 +11,8 @@
 #include "machine.h"
 #include "why_case.h"
 
+#define STACK UINT64_C(0x8000)
+
 /* cmp rax, rcx; 10,000 times mov rdx, rdx; jne: further back than a chunk. */
 START_TEST(a_branch_has_the_instruction_that_set_its_condition_however_far_it_is)
 {
@@ -123,6 +125,81 @@ START_TEST(elements_that_a_gather_reads_are_those_of_the_recording)
 	ck_assert_msg(!strstr(ts_buf_text(&a.out), "\tcopy\t"), "%s", ts_buf_text(&a.out)); /* a sum is no copy */
 	ck_assert(ask_text(&a, TS_FORM_TSV, "steps in 1:2"));
 	ck_assert_msg(strstr(ts_buf_text(&a.out), ", 0x5000,4=0x1000, 0x5010,4=0x1006\t"), "%s", ts_buf_text(&a.out));
+	finish();
+}
+END_TEST
+
+/*
+ * mov rax, rcx; mov rbx, rdx, in whose step rax changes, too; the same again, where it does not: the search has seen that instruction
+ * when it comes to the first one.
+ */
+START_TEST(a_register_that_changed_beside_what_an_instruction_writes_was_written_there)
+{
+	begin();
+	run(CODE, "\x48\x89\xc8", 3, 0, p.now[1]);
+	put_reg(&p.s->steps, "rax", 0x1122334455667788);
+	run(CODE + 3, "\x48\x89\xd3", 3, 3, p.now[2]);
+	for (unsigned i = 0; i < 3; i++)
+		run(CODE + 3, "\x48\x89\xd3", 3, 3, p.now[2]);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rax"), "0 1 unknown $rax 0x1122334455667788\n");
+	ck_assert_str_eq(got("why $rax at 1"), "0 0 write $rax 0x1001\n1  start $rcx 0x1001\n");
+	finish();
+}
+END_TEST
+
+static void push(uint64_t value)
+{
+	uint8_t bytes[8];
+
+	ts_arch_put(p.s->rec.regs.arch, bytes, 8, value);
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, STACK - 8, bytes, 8);
+}
+
+/* A call that was stepped over leaves its return address below the stack pointer. */
+static void put_stepped(uint64_t behind, uint64_t result)
+{
+	push(behind);
+	put_reg(&p.s->steps, "rax", result);
+	ts_steps_event(&p.s->steps, TS_EV_GAP);
+}
+
+/*
+ * call CODE+0x100; nop; call rbx, behind which three bytes are lacking; nop; call [r15], from which the thread does not come back; call
+ * CODE+0x100, not stepped over.
+ */
+START_TEST(a_call_that_was_stepped_over_is_a_row)
+{
+	static const char want[] = "0\t\t1\tgap\t1000\t1\t0x401000\t\t0x401100\t\t0x5, , 0x1002, 0x1001, , \t0x2a\t\n"
+				   "2\t\t3\tgap\t1000\t1\t0x401006\t\t0x1003\t\t0x5, , 0x1002, 0x1001, , \t\t\n"
+				   "4\t\t\tgap\t1000\t1\t0x40100c\t\t0x1004\t\t0x5, , 0x1002, 0x1001, , \t\t\n"
+				   "6\t7\t\topen\t1000\t1\t0x401801\t\t0x401100\t\t0x5, , 0x1002, 0x1001, , \t\t\n";
+	const char *rows;
+
+	begin();
+	put_reg(&p.s->rec.initial, "rsp", STACK);
+	put_reg(&p.s->rec.initial, "rdi", 5);
+	put_stepped(CODE + 5, 0x2a);
+	run(CODE, "\xe8\xfb\x00\x00\x00", 5, NO_PLACE, 0);
+	run(CODE + 5, "\x90", 1, NO_PLACE, 0);
+	put_stepped(CODE + 8, 0x2b);
+	run(CODE + 6, "\xff\xd3", 2, NO_PLACE, 0);
+	run(CODE + 11, "\x90", 1, NO_PLACE, 0);
+	put_stepped(CODE + 15, 0x2c);
+	run(CODE + 12, "\x41\xff\x17", 3, NO_PLACE, 0);
+	run(CODE + 0x800, "\x90", 1, NO_PLACE, 0);
+	push(CODE + 0x806);
+	put_reg(&p.s->steps, "rsp", STACK - 8);
+	run(CODE + 0x801, "\xe8\xfa\xf8\xff\xff", 5, NO_PLACE, 0);
+	run(CODE + 0x100, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert(ask_text(&a, TS_FORM_TSV, "calls"));
+	rows = strchr(ts_buf_text(&a.out), '\n') + 1;
+	ck_assert_str_eq(rows, want);
+	ck_assert(ask_text(&a, TS_FORM_TSV, "calls 0x1003 last 1"));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\n2\t"), "%s", ts_buf_text(&a.out));
+	ck_assert(ask_text(&a, TS_FORM_TSV, "calls if result == 0x2a"));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\n0\t"), "%s", ts_buf_text(&a.out));
 	finish();
 }
 END_TEST
@@ -432,7 +509,7 @@ UNIT_SUITE("ask_why", a_branch_has_the_instruction_that_set_its_condition_howeve
 	   a_value_used_far_back_is_found_without_what_was_written_since,
 	   a_pointer_that_an_instruction_moves_is_made_of_itself, elements_that_a_gather_reads_are_those_of_the_recording,
 	   what_a_system_call_left_is_input_whatever_its_instruction_is, a_call_has_its_result_when_it_returns,
-	   an_operand_that_is_named_twice_was_seen_once, each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
+	   a_register_that_changed_beside_what_an_instruction_writes_was_written_there, a_call_that_was_stepped_over_is_a_row, an_operand_that_is_named_twice_was_seen_once, each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
 	   what_is_not_known_is_said,
 	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual,
 	   an_instruction_is_that_which_the_page_tables_of_its_step_lead_to)

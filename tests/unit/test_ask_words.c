@@ -93,7 +93,7 @@ START_TEST(what_is_a_register_a_part_of_one_or_memory)
 		uint32_t off, len;
 	} regs[] = { { "$rax", rax, 8 },     { "$eax", rax, 4 },      { "$ax", rax, 2 },
 		     { "$al", rax, 1 },	     { "$ah", rax + 1, 1 },   { "$flags", eflags, 4 },
-		     { "$ZF", eflags, 1 },   { "$of", eflags + 1, 1 } };
+		     { "$ZF", eflags, 1 },   { "$of", eflags + 1, 1 }, { "$rflags", eflags, 4 }, { "$eflags", eflags, 4 } };
 	static const char *const bad[] = { "$nope",	  "nope",   "0x5000,0",	     "0x5000:0x5000", "0x5010:0x5000", "",
 					   "0x5000,",	  "0x5000:", "counter+x",    "12ab",	      "$",	       "0x1,2,3",
 					   "0x10000000000000000" };
@@ -122,6 +122,27 @@ START_TEST(what_is_a_register_a_part_of_one_or_memory)
 			      bad[i]);
 		ck_assert_int_eq(err.code, TS_EUSAGE);
 	}
+}
+END_TEST
+
+/* gdb calls it cpsr; the manuals of profiles and of AArch64 have other names. */
+START_TEST(the_flags_of_arm_have_the_names_of_manuals)
+{
+	static const char *const names[] = { "cpsr", "apsr", "xpsr", "nzcv", "flags" }, *const archs[] = { "arm", "aarch64" };
+
+	for (size_t i = 0; i < 10; i++) {
+		const char *name = names[i / 2];
+		struct ts_regset set;
+		struct ts_what what;
+
+		ck_assert(ts_regset_init(&set, ts_arch_find(archs[i % 2]), 0, &err));
+		ck_assert_msg(ts_what_register(&what, name, strlen(name), &set), "%s", name);
+		ck_assert_uint_eq(what.off, set.regs[ts_regset_find(&set, "cpsr")].off);
+		ck_assert_uint_eq(what.len, 4);
+		ck_assert(!ts_what_register(&what, "rflags", 6, &set));
+		ts_regset_fini(&set);
+	}
+	ck_assert(!ts_what_register(&(struct ts_what){ 0 }, "cpsr", 4, ts_query_regset(a.q)));
 }
 END_TEST
 
@@ -375,7 +396,7 @@ START_TEST(a_condition_chooses_rows)
 END_TEST
 
 UNIT_FIXTURE_SUITE("ask_words", setup, teardown, numbers_are_read_as_people_write_them,
-		   what_is_a_register_a_part_of_one_or_memory, a_value_is_bytes_a_text_or_a_number,
+		   the_flags_of_arm_have_the_names_of_manuals, what_is_a_register_a_part_of_one_or_memory, a_value_is_bytes_a_text_or_a_number,
 		   a_value_that_is_not_understood_is_told_in_the_form_that_would_do, a_place_is_a_position_or_stands_for_one,
 		   the_nearest_write_is_arrived_at_as_by_a_watchpoint,
 		   what_is_not_understood_is_quoted_with_a_question_that_can_be_asked,

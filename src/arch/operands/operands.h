@@ -112,7 +112,7 @@ enum ts_op_condition {
 };
 
 struct ts_operands {
-	uint64_t target;   /* has_target: where a conditional branch leads if it is taken */
+	uint64_t target;   /* has_target: where a conditional branch leads if it is taken; of x86, a direct call, too */
 	uint64_t addr_mask;
 	uint64_t cond_mask;
 	uint16_t cond_off;

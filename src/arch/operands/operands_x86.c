@@ -491,10 +491,10 @@ static uint8_t flow_of(const struct ts_x86_work *w)
 	}
 }
 
-/* Where a conditional branch leads if it is taken. */
+/* Where a conditional branch leads if it is taken, or a direct call. */
 static void find_target(struct ts_x86_work *w)
 {
-	w->ops->has_target = w->ops->flow == TS_OP_BRANCH && w->insn.operand_count &&
+	w->ops->has_target = (w->ops->flow == TS_OP_BRANCH || w->ops->flow == TS_OP_CALL) && w->insn.operand_count &&
 			     ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&w->insn, &w->raw[0], w->pc, &w->ops->target));
 }
 

@@ -212,7 +212,7 @@ static bool value_of(const struct ts_abi *abi, const struct ts_regset *set, int 
 	return true;
 }
 
-/* A word of the stack: argument @i is after the return address. */
+/* A word of the stack: argument @i is after the return address, if that is there. */
 static bool word_of(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, unsigned i,
 		    uint64_t *value, bool *has_value, struct ts_error *err)
 {
@@ -225,7 +225,7 @@ static bool word_of(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, 
 	if (!value_of(abi, set, set->sp, &sp))
 		return true;
 	if (!ts_virtual_mem(ask->q, pos, ts_query_process(ask->q, thread),
-			    (sp + (uint64_t)word * (i + 1)) & ts_arch_addr_mask(set->arch), word, data, known,
+			    (sp + (uint64_t)word * (i + !abi->is_before)) & ts_arch_addr_mask(set->arch), word, data, known,
 			    err))
 		return false;
 	*has_value = !memchr(known, 0, word);

@@ -24,6 +24,7 @@ struct ts_abi {
 	/* further locations, for values of known types (typed.h): */
 	bool is_sysv64;   /* x86-64 System V */
 	int vectors[TS_MAX_VECTORS], result2, st0; /* registers as above */
+	bool is_before;     /* arguments are read before the call instruction: no return address lies below them */
 	uint32_t len_typed; /* as len, with the registers for values of known types */
 	uint8_t *data, *known; /* owned, one allocation: these bytes at a position */
 };

@@ -91,6 +91,7 @@ static bool begin_lists(struct ts_call_rows *x, struct ts_error *err)
 			return ts_call_rows_no_memory(err);
 	}
 	find_links(x);
+	ts_stepped_init(&x->stepped, q, x->rows.qn->thread, x->rows.qn->from, x->rows.qn->to, x->rows.is_reverse);
 	return ts_entries_init(&x->entries, x->rows.ask, ts_ask_process(x->rows.ask, x->rows.qn), x->rows.qn->thread, x->rows.qn->from, x->rows.qn->to,
 			       x->rows.is_reverse, is_of_one(x), alias_of(x)) ||
 	       ts_call_rows_no_memory(err);
@@ -141,6 +142,16 @@ static bool is_entry_next(const struct ts_call_rows *x, const struct ts_call_lef
 	return x->rows.is_reverse;
 }
 
+/* Does the call that was stepped over come before the other one, and before the entry? */
+static bool is_over_next(const struct ts_call_rows *x, const struct ts_call_left *best)
+{
+	uint64_t pos = x->over.pos;
+
+	if (!x->has_over)
+		return false;
+	return (!best || (pos < best->next->pos) == !x->rows.is_reverse) && (!x->has_entry || (pos < x->entry.call.pos) == !x->rows.is_reverse);
+}
+
 /* The next call of all lists, or entry. */
 static bool find(struct ts_call_rows *x, struct ts_call *call)
 {
@@ -151,6 +162,12 @@ static bool find(struct ts_call_rows *x, struct ts_call *call)
 
 		if (look(x, i) && (!best || (l->next->pos < best->next->pos) == !x->rows.is_reverse))
 			best = l;
+	}
+	if (is_over_next(x, best)) {
+		*call = x->over;
+		x->shown = TS_SHOWN_STEPPED;
+		x->is_entry = x->has_over = false;
+		return true;
 	}
 	if (is_entry_next(x, best)) {
 		*call = x->entry.call;
@@ -209,6 +226,8 @@ static bool is_wanted(const struct ts_call_rows *x, struct ts_call *call)
 
 	if (call->depth > qn->depth)
 		return false;
+	if (call->target == TS_NO_PC)
+		return x->what.kind != TS_WHAT_MEM && !*qn->operand;
 	if (is_linked(x, call))
 		return true;
 	if (x->what.kind == TS_WHAT_MEM)
@@ -285,6 +304,19 @@ static enum ts_next look_for_entry(struct ts_call_rows *x, struct ts_budget *bud
 	return got == TS_END ? TS_ITEM : got;
 }
 
+/* The same of calls that were stepped over. */
+static enum ts_next look_for_over(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got;
+
+	if (x->has_over || x->has_no_over)
+		return TS_ITEM;
+	got = ts_stepped_next(&x->stepped, &x->over, budget, err);
+	x->has_over = got == TS_ITEM;
+	x->has_no_over = got == TS_END;
+	return got == TS_END ? TS_ITEM : got;
+}
+
 /* ----------------------------------------------------------------------------------------------- batches */
 
 static int compare_ends(const void *a, const void *b)
@@ -315,8 +347,8 @@ static bool find_begin(struct ts_call_rows *x, uint64_t *begin, struct ts_error 
 	uint64_t pc, slot;
 	bool has_pc;
 
-	*begin = call->pos + (x->shown != TS_SHOWN_FIRST);
-	if (x->shown == TS_SHOWN_FIRST || !ts_query_regset(q)->arch->has_delay_slots || *begin >= ts_query_end(q))
+	*begin = call->pos + (x->shown != TS_SHOWN_FIRST && x->shown != TS_SHOWN_STEPPED);
+	if (x->shown == TS_SHOWN_FIRST || x->shown == TS_SHOWN_STEPPED || !ts_query_regset(q)->arch->has_delay_slots || *begin >= ts_query_end(q))
 		return true;
 	if (!ts_query_pc(q, *begin, call->thread, &pc, &has_pc, err))
 		return false;
@@ -342,6 +374,8 @@ static enum ts_next look_at_next(struct ts_call_rows *x, struct ts_budget *budge
 		if (x->n_looked % CALLS_A_CHUNK == 0 && !ts_budget_take(budget))
 			return TS_MORE;
 		got = look_for_entry(x, budget, err);
+		if (got == TS_ITEM)
+			got = look_for_over(x, budget, err);
 		if (got != TS_ITEM)
 			return got;
 		x->n_looked++;
@@ -417,8 +451,8 @@ static void note_gaps(struct ts_call_rows *x)
 	x->rows.is_cut |= n != 0;
 	if (n && !*x->rows.note)
 		snprintf(x->rows.note, sizeof(x->rows.note),
-			 "the recording has %" PRIu64 " gap%s here: calls that were stepped over or not recorded are no rows", n,
-			 n == 1 ? "" : "s");
+			 "the recording has %" PRIu64 " gap%s here: what was called there is no row, but for calls that were stepped over (kind gap)",
+			 n, n == 1 ? "" : "s");
 }
 
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,

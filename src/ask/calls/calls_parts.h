@@ -14,6 +14,7 @@
 
 #include "abi.h"
 #include "entries.h"
+#include "stepped.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/grammar/what.h"
 #include "src/ask/verb.h"
@@ -34,6 +35,7 @@ enum ts_call_shown {
 	TS_SHOWN_OPEN = TS_CALL_OPEN,
 	TS_SHOWN_TAIL,
 	TS_SHOWN_HANDLER,
+	TS_SHOWN_STEPPED, /* what the callee did is not recorded */
 	TS_SHOWN_UNSEEN, /* the caller is not recorded */
 	TS_SHOWN_FIRST, /* no caller: the thread begins there */
 };
@@ -71,6 +73,9 @@ struct ts_call_rows {
 	struct ts_entry entry;     /* has_entry: the next one */
 	bool has_entry, has_no_entries;
 	bool is_entry;             /* call comes from entry */
+	struct ts_stepped stepped;
+	struct ts_call over;       /* has_over: the next call that was stepped over */
+	bool has_over, has_no_over;
 	uint64_t links[TS_CALLS_MAX_LINKS]; /* addresses of the function's linkage table entries */
 	unsigned n_links;
 	size_t n_symbols;          /* symbols examined for entries */

@@ -94,13 +94,14 @@ static const struct ts_prototype *prototype_of(const struct ts_call_rows *x, con
 
 	if (!x->rows.ask->symbols || (is_x86_64 && !x->abi.is_sysv64) || !ts_machine_names_hold(x->rows.ask, f->begin, f->call.thread))
 		return NULL;
-	return ts_symbols_prototype(x->rows.ask->symbols, f->call.target);
+	return f->call.target == TS_NO_PC ? NULL : ts_symbols_prototype(x->rows.ask->symbols, f->call.target);
 }
 
 static bool get_arguments(struct ts_call_rows *x, struct ts_call_found *f, struct ts_error *err)
 {
 	const struct ts_prototype *function = prototype_of(x, f);
 
+	x->abi.is_before = f->shown == TS_SHOWN_STEPPED;
 	f->arguments = x->texts.len;
 	f->n_arguments = ts_abi_n_arguments(&x->abi);
 	x->n_arguments++;
@@ -199,7 +200,7 @@ static void put_values(const struct ts_call_rows *x, const struct ts_call_found 
 /* The callee, after a bar for each call around it. */
 static void put_indented(const struct ts_call_rows *x, const struct ts_call *call, struct ts_row *row)
 {
-	const char *name = ts_ask_function(x->rows.ask, call->target);
+	const char *name = call->target == TS_NO_PC ? NULL : ts_ask_function(x->rows.ask, call->target);
 	char text[2 * MAX_INDENT + 200];
 	int n = 0;
 
@@ -207,20 +208,23 @@ static void put_indented(const struct ts_call_rows *x, const struct ts_call *cal
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "| ");
 	if (name)
 		snprintf(text + n, sizeof(text) - (size_t)n, "%s", name);
-	else
+	else if (call->target != TS_NO_PC)
 		snprintf(text + n, sizeof(text) - (size_t)n, "0x%" PRIx64, call->target);
+	else
+		snprintf(text + n, sizeof(text) - (size_t)n, "?");
 	ts_row_text(row, COL_CALLEE, text);
 }
 
 static void put_row(struct ts_call_rows *x, const struct ts_call_found *f, struct ts_row *row)
 {
 	static const char *const kinds[] = { "return", "unwound", "open", [TS_SHOWN_TAIL] = "tail",
-					     [TS_SHOWN_HANDLER] = "handler", [TS_SHOWN_UNSEEN] = "gap" };
+					     [TS_SHOWN_HANDLER] = "handler", [TS_SHOWN_STEPPED] = "gap", [TS_SHOWN_UNSEEN] = "gap" };
 	const struct ts_call *call = &f->call;
 
 	x->rows.at = call->pos;
 	ts_row_number(row, COL_POSITION, call->pos);
-	ts_row_number(row, COL_BEGIN, f->begin);
+	if (f->shown != TS_SHOWN_STEPPED)
+		ts_row_number(row, COL_BEGIN, f->begin);
 	if (call->end != TS_NO_END)
 		ts_row_number(row, COL_END, call->end);
 	if (x->rows.is_counting)
@@ -235,10 +239,11 @@ static void put_row(struct ts_call_rows *x, const struct ts_call_found *f, struc
 		if (has_wanted(x, 1u << COL_CALLER))
 			ts_cell_function(row, COL_CALLER, x->rows.ask, call->pc);
 	}
-	ts_row_addr(row, COL_ADDRESS, call->target);
+	if (call->target != TS_NO_PC)
+		ts_row_addr(row, COL_ADDRESS, call->target);
 	if (x->rows.qn->is_tree && x->rows.is_for_people)
 		put_indented(x, call, row);
-	else if (has_wanted(x, 1u << COL_CALLEE))
+	else if (call->target != TS_NO_PC && has_wanted(x, 1u << COL_CALLEE))
 		ts_cell_function(row, COL_CALLEE, x->rows.ask, call->target);
 	if (has_wanted(x, VALUES))
 		put_values(x, f, row);

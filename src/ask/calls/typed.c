@@ -72,7 +72,7 @@ static bool take_stack(struct passing *p, const struct ts_value_type *t, struct 
 
 	if (t->classes[0] == TS_CLASS_X87 && word == 8)
 		p->n_stack = ROUND(p->n_stack, 16);
-	addr = p->sp + word + p->n_stack; /* above the return address */
+	addr = p->sp + (p->abi->is_before ? 0 : word) + p->n_stack; /* above the return address */
 	p->n_stack += ROUND((uint64_t)t->size, word);
 	return !p->has_sp || take_memory(p, addr, shown_len(t), v, err);
 }

@@ -233,6 +233,12 @@ static bool set_register(struct ts_question *qn, const struct ts_regset *set, co
 
 	if (!r || v->off + v->len > r->len)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' lies in a register that this recording does not have", SHOWN(qn));
+	if (qn->verb->operand == TS_OPERAND_MEMORY && qn->verb->is_of_moment)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is in $%s at position %" PRIu64 ", not in memory; example: registers %s at %" PRIu64,
+			       SHOWN(qn), r->name, qn->at, r->name, qn->at);
+	if (qn->local_take && qn->local_take != v->len)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is in $%s at position %" PRIu64 ", and has %" PRIu64 " bytes", SHOWN(qn), r->name,
+			       qn->at, v->len);
 	if (qn->verb->operand != TS_OPERAND_WHAT || !qn->verb->is_of_moment)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "'%.*s' is in $%s at position %" PRIu64 ", which holds other values before and after; example: why %.*s at %" PRIu64,
@@ -246,11 +252,11 @@ static bool set_register(struct ts_question *qn, const struct ts_regset *set, co
 
 static bool set_memory(struct ts_question *qn, const struct ts_regset *set, const struct ts_variable *v, struct ts_error *err)
 {
-	uint64_t mask = ts_arch_addr_mask(set->arch), addr = v->addr & mask;
+	uint64_t mask = ts_arch_addr_mask(set->arch), addr = v->addr & mask, len = qn->local_take ? qn->local_take : v->len;
 
-	if (v->len - 1 > mask - addr)
+	if (len - 1 > mask - addr)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' passes the end of the address space", SHOWN(qn));
-	qn->what = (struct ts_what){ .kind = TS_WHAT_MEM, .addr = addr, .last = addr + v->len - 1 };
+	qn->what = (struct ts_what){ .kind = TS_WHAT_MEM, .addr = addr, .last = addr + len - 1 };
 	snprintf(qn->local_note, sizeof(qn->local_note), "%.*s is 0x%" PRIx64 ",%" PRIu64 " at position %" PRIu64, SHOWN(qn), addr,
 		 v->len, qn->at);
 	return true;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "number.h"
 #include "question_places.h"
 #include "words.h"
 #include "src/base/similar.h"
@@ -91,6 +92,20 @@ static bool is_quoted(const struct ts_words *w)
 	return w->len > 2 && w->p[0] == '\'' && memchr(w->p + 1, '\'', w->len - 1) == w->p + w->len - 1;
 }
 
+/* VARIABLE or VARIABLE,LEN. */
+static void take_local(struct ts_question *qn, const char *text, size_t len)
+{
+	const char *comma = memchr(text, ',', len);
+	size_t n = comma ? (size_t)(comma - text) : len;
+	bool is_large;
+
+	if (!ts_what_may_be_variable(text, n) ||
+	    (comma && (!ts_number_parse(comma + 1, len - n - 1, TS_COMMAS_END, &qn->local_take, &is_large) || !qn->local_take)))
+		return;
+	qn->local = text;
+	qn->local_len = n;
+}
+
 static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct ts_words *w,
 		       struct ts_error *err)
 {
@@ -103,10 +118,8 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 	join_parameters(w);
 	text = w->p + is_quoted(w);
 	len = w->len - 2 * (size_t)is_quoted(w);
-	if (ask->symbols && !is_about_code(qn->verb) && ts_what_may_be_variable(text, len)) {
-		qn->local = text;
-		qn->local_len = len;
-	}
+	if (ask->symbols && !is_about_code(qn->verb))
+		take_local(qn, text, len);
 	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, text, len,
 									    ts_query_regset(ask->q), ask->symbols, err)) {
 		if (!qn->local_len || err->code != TS_EUSAGE)

@@ -41,7 +41,6 @@ static const struct part parts[] = {
 	PARTS_NUMBERED("r8"),  PARTS_NUMBERED("r9"),  PARTS_NUMBERED("r10"), PARTS_NUMBERED("r11"),
 	PARTS_NUMBERED("r12"), PARTS_NUMBERED("r13"), PARTS_NUMBERED("r14"), PARTS_NUMBERED("r15"),
 	{ "eip", { "rip", NULL }, 0, 4 },
-	{ "rflags", { "eflags", NULL }, 0, 8 },
 };
 #define N_PARTS (sizeof(parts) / sizeof(parts[0]))
 
@@ -62,6 +61,24 @@ static void set_reg(struct ts_what *what, const struct ts_regset *regs, int i, u
 	what->is_pc = i == regs->pc;
 }
 
+static bool is_x86(const struct ts_arch *arch)
+{
+	return !strcmp(arch->name, "x86_64") || !strcmp(arch->name, "i386") || !strcmp(arch->name, "x32");
+}
+
+/* Is it what a manual, or another tool, calls the flags register? */
+static bool is_flags(const char *name, size_t len, const struct ts_arch *arch)
+{
+	static const char *const x86[] = { "rflags", "eflags", NULL }, *const arm[] = { "cpsr", "apsr", "xpsr", "nzcv", NULL };
+	const char *const *names = is_x86(arch) ? x86 : arm;
+
+	if (!is_x86(arch) && strcmp(arch->name, "arm") != 0 && strcmp(arch->name, "aarch64") != 0)
+		return false;
+	while (*names && !is_name(*names, name, len))
+		names++;
+	return *names;
+}
+
 /* One of the words for a register of any architecture; -1 if it is not one, or there is no such register. */
 static int find_role(const char *name, size_t len, const struct ts_regset *regs)
 {
@@ -74,12 +91,7 @@ static int find_role(const char *name, size_t len, const struct ts_regset *regs)
 		if (is_name(roles[i].name, name, len))
 			return roles[i].reg;
 	}
-	return -1;
-}
-
-static bool is_x86(const struct ts_arch *arch)
-{
-	return !strcmp(arch->name, "x86_64") || !strcmp(arch->name, "i386") || !strcmp(arch->name, "x32");
+	return is_flags(name, len, regs->arch) ? regs->flags : -1;
 }
 
 static bool find_flag(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs)

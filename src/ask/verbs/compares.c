@@ -387,6 +387,7 @@ static void close_compares(struct ts_rows *rows)
 {
 	struct compares *x = (struct compares *)rows;
 
+	ts_step_walk_fini(&x->walk);
 	ts_code_places_free(x->code);
 	ts_step_places_free(x->places);
 	ts_buf_fini(&x->text);
@@ -398,7 +399,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 
 	rows->at = rows->qn->from;
 	ts_buf_init(&x->text);
-	ts_step_walk_init(&x->walk, rows->ask, rows->qn, false);
+	if (!ts_step_walk_init(&x->walk, rows->ask, rows->qn, false, err))
+		return false;
 	x->code = ts_code_places_new(rows->ask, err);
 	x->places = x->code ? ts_step_places_new(rows->ask->q, err) : NULL;
 	return x->places;
@@ -412,7 +414,7 @@ const struct ts_verb ts_verb_compares = {
 	.help = "List the comparisons that decided a branch, with both values: of code in WHAT, or with N.",
 	.example = "compares first 10",
 	TS_COLUMNS(columns),
-	.operand = TS_OPERAND_MEMORY_OR_NONE,
+	.operand = TS_OPERAND_CODE_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_EQUAL,
 	.rows = &ops,
 };

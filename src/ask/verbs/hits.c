@@ -37,7 +37,7 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	h->has_late = !is_memory && ts_query_facts(h->q)->is_before;
 	if (!is_memory && !h->what->is_pc) {
 		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
-		h->does = ts_does_of_location(ts_query_regset(h->q), h->loc.kind == TS_IN_REGS, h->loc.base, h->loc.mask);
+		h->does = ts_does_of_location(h->q, h->loc.kind == TS_IN_REGS, h->loc.base, h->loc.mask);
 	}
 	h->base = is_memory ? h->what->addr : h->what->off;
 	h->reg_chunks.limit = h->end;
@@ -538,16 +538,16 @@ static bool is_idle(const struct ts_hits *h, struct step *st)
 		return !h->infers_reads;
 	if (h->what->is_pc || st->s->thread != h->thread)
 		return true;
-	if (!ts_query_does_at_hand(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))
+	if (!ts_query_known_does(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))
 		return false;
 	if (!ts_does_share(&does, &h->does))
 		return true;
-	d = ts_query_insn_at_hand(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s);
+	d = ts_query_known_code(h->q, st->pos / TS_CHUNK_STEPS, st->s);
 	if (!d)
 		return false;
 	st->by_operands = ts_operands_write(d, &h->loc, true, &maybe);
 	maybe &= ~st->by_operands;
-	if (!maybe && d->ops.flow != TS_OP_SYSCALL)
+	if (!maybe)
 		st->d = d;
 	return !st->by_operands && !maybe;
 }

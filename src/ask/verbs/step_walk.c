@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "step_walk.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 
@@ -14,17 +17,60 @@
 #define LOOKUPS_A_CHUNK 32u
 #define STEPS_A_CHUNK   512u
 
-void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn,
-		       bool is_reverse)
+/* The places of a line of the source, or WHAT. */
+static bool take_ranges(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn)
+{
+	size_t len = strlen(qn->operand), cap, n;
+	uint64_t *places = NULL;
+
+	w->has_addresses = len || qn->what.kind == TS_WHAT_MEM;
+	w->n_ranges = len ? ts_what_line_ranges(qn->operand, len, ask->symbols, NULL, NULL, 0) : w->has_addresses;
+	w->ranges = calloc(w->n_ranges + 1, sizeof(*w->ranges));
+	if (len)
+		places = calloc(2 * w->n_ranges + 1, sizeof(*places));
+	if (!w->ranges || (len && !places)) {
+		free(places);
+		return false;
+	}
+	w->ranges->first = qn->what.addr;
+	w->ranges->last = qn->what.last;
+	cap = w->n_ranges;
+	if (len) {
+		n = ts_what_line_ranges(qn->operand, len, ask->symbols, places, places + cap, cap);
+		w->n_ranges = n < cap ? n : cap; /* those that meet were counted one by one before */
+	}
+	for (size_t i = 0; len && i < w->n_ranges; i++) {
+		w->ranges[i].first = places[i];
+		w->ranges[i].last = places[i] + places[cap + i] - 1;
+	}
+	free(places);
+	return true;
+}
+
+void ts_step_walk_fini(struct ts_step_walk *w)
+{
+	free(w->ranges);
+	w->ranges = NULL;
+}
+
+bool ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+		       struct ts_error *err)
 {
 	*w = (struct ts_step_walk){ .q = ask->q, .thread = qn->thread, .is_reverse = is_reverse };
 	w->machine = qn->machine;
 	w->process = ts_ask_process(ask, qn);
-	w->has_addresses = qn->what.kind == TS_WHAT_MEM;
-	w->first = qn->what.addr;
-	w->last = qn->what.last;
 	w->from = qn->from;
 	w->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+	return take_ranges(w, ask, qn) || ts_no_memory(err, "steps");
+}
+
+static bool is_wanted(const struct ts_step_walk *w, uint64_t pc)
+{
+	for (size_t i = 0; i < w->n_ranges && pc != TS_NO_PC; i++) {
+		if (pc >= w->ranges[i].first && pc <= w->ranges[i].last)
+			return true;
+	}
+	return false;
 }
 
 /* The nearest hit among the next few steps; TS_NO_POS: the index is to be asked. */
@@ -41,11 +87,21 @@ static uint64_t find_near(const struct ts_step_walk *w)
 
 		if (!s)
 			return TS_NO_POS;
-		if (s->pc != TS_NO_PC && s->pc >= w->first && s->pc <= w->last &&
-		    ts_query_process(w->q, s->thread) == w->process)
+		if (is_wanted(w, s->pc) && ts_query_process(w->q, s->thread) == w->process)
 			return pos;
 	}
 	return TS_NO_POS;
+}
+
+/* The nearest step in the range. */
+static uint64_t find_in_range(struct ts_step_walk *w, struct ts_step_range *r)
+{
+	if (r->is_asked && (r->pos == TS_NO_POS || (w->is_reverse ? r->pos < w->to : r->pos >= w->from)))
+		return r->pos;
+	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
+	r->is_asked = true;
+	r->pos = ts_query_find_execution(w->q, w->process, r->first, r->last, w->is_reverse ? w->to - 1 : w->from, w->is_reverse);
+	return r->pos;
 }
 
 /* The nearest step with a wanted address, TS_NO_POS if there is none. */
@@ -55,9 +111,12 @@ static uint64_t find_execution(struct ts_step_walk *w)
 
 	if (pos != TS_NO_POS)
 		return pos;
-	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
-	pos = w->is_reverse ? w->to - 1 : w->from;
-	pos = ts_query_find_execution(w->q, w->process, w->first, w->last, pos, w->is_reverse);
+	for (size_t i = 0; i < w->n_ranges; i++) {
+		uint64_t found = find_in_range(w, &w->ranges[i]);
+
+		if (found != TS_NO_POS && (pos == TS_NO_POS || (w->is_reverse ? found > pos : found < pos)))
+			pos = found;
+	}
 	if (pos == TS_NO_POS || pos < w->from || pos >= w->to)
 		return TS_NO_POS;
 	w->is_dense = w->is_reverse ? w->to - pos <= NEAR_STEPS : pos - w->from < NEAR_STEPS;

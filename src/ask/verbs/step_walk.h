@@ -15,13 +15,21 @@
 struct ts_ask;
 struct ts_question;
 
+/* Addresses of code, and the nearest step there that was found. */
+struct ts_step_range {
+	uint64_t first, last;
+	uint64_t pos; /* TS_NO_POS: there is none */
+	bool is_asked;
+};
+
 /* Members are private. */
 struct ts_step_walk {
 	struct ts_query *q;    /* borrowed */
 	uint32_t process;      /* of addresses */
 	uint32_t thread;       /* only its steps; TS_NO_THREAD: the steps of all threads */
-	bool has_addresses;    /* only steps with a pc in [first, last] */
-	uint64_t first, last;
+	bool has_addresses;    /* only steps with a pc in one of the ranges */
+	struct ts_step_range *ranges; /* owned */
+	size_t n_ranges;
 	uint64_t from, to;     /* remaining positions: from <= k < to */
 	bool is_reverse;
 	bool is_dense;         /* the last two positions were close to each other */
@@ -30,9 +38,14 @@ struct ts_step_walk {
 	unsigned n_looked;     /* steps and look-ups not charged to the budget yet */
 };
 
-/* A walk over the steps that WHAT, in A:B and thread T of @qn select; without WHAT over all steps. */
-void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn,
-		       bool is_reverse);
+/*
+ * A walk over the steps that WHAT, in A:B and thread T of @qn select; without WHAT over all steps.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).  Call ts_step_walk_fini() in both cases.
+ */
+bool ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+		       struct ts_error *err);
+void ts_step_walk_fini(struct ts_step_walk *w);
 
 /*
  * Set *pos to the next position in the direction of the walk.

@@ -201,6 +201,7 @@ static void close_steps(struct ts_rows *rows)
 {
 	struct steps *x = (struct steps *)rows;
 
+	ts_step_walk_fini(&x->walk);
 	ts_code_places_free(x->code);
 	ts_step_places_free(x->places);
 }
@@ -210,7 +211,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	struct steps *x = (struct steps *)rows;
 
 	x->pos = TS_NO_POS;
-	ts_step_walk_init(&x->walk, rows->ask, rows->qn, rows->is_reverse);
+	if (!ts_step_walk_init(&x->walk, rows->ask, rows->qn, rows->is_reverse, err))
+		return false;
 	x->code = ts_code_places_new(rows->ask, err);
 	x->places = x->code ? ts_step_places_new(rows->ask->q, err) : NULL;
 	return x->places;
@@ -224,7 +226,7 @@ const struct ts_verb ts_verb_steps = {
 	.help = "List the steps that were executed, with their instructions and what these read and wrote.",
 	.example = "steps in 100:110",
 	TS_COLUMNS(columns),
-	.operand = TS_OPERAND_MEMORY_OR_NONE,
+	.operand = TS_OPERAND_CODE_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,
 	.rows = &ops,

@@ -344,7 +344,7 @@ START_TEST(a_condition_that_does_not_hold_leaves_all)
 }
 END_TEST
 
-/* vst1.8 {d0}, [ip]!, whose operands are not described: the recording has r12, of which one byte changes; mov r2, ip. */
+/* stc p1, c1, [ip], #8, whose operands are not described: the recording has r12, of which one byte changes; mov r2, ip. */
 START_TEST(bytes_that_no_operand_writes_and_that_stay_flow_on)
 {
 	s = script_new("arm", 1, NULL);
@@ -352,7 +352,7 @@ START_TEST(bytes_that_no_operand_writes_and_that_stay_flow_on)
 	put_reg(&s->rec.initial, "r12", 0x6c508);
 	put_reg(&s->steps, "r12", 0x6c510);
 	run(2, 4);
-	check_code("flows $r12", "\x0d\x07\x0c\xf4" "\x0c\x20\xa0\xe1", 4, "0 overwritten $r12[0:1]; 1 copy $r2[1:4]; ");
+	check_code("flows $r12", "\x02\x11\xac\xec" "\x0c\x20\xa0\xe1", 4, "0 overwritten $r12[0:1]; 1 copy $r2[1:4]; ");
 }
 END_TEST
 

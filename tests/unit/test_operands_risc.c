@@ -129,6 +129,28 @@ static const struct {
 	{ "arm", "000000eb", "lr=0x1004", TS_OP_CALL },
 	{ "arm", "1eff2fe1", "next=mix lr | T=mix lr", TS_OP_RETURN },
 	{ "arm", "030050e3", "flags f=mix r0 | flags f=0x3", TS_OP_NEXT },
+	/* vld1.8 {d0-d1}, [r0:64]!; vst1.32 {d0[1]}, [r1], r2; vld1.16 {d0[]}, [r0]; vld1.16 {d0[2]}, [r0]! */
+	{ "arm", "1d0a20f4", "d0=copy [0]+0,8 | d1=copy [0]+8,8 | r0=mix r0", TS_OP_NEXT },
+	{ "arm", "820881f4", "[0]+0,4=copy d0[4:8] | r1=mix r1 | r1=mix r2", TS_OP_NEXT },
+	{ "arm", "4f0ca0f4", "d0[0:2]=copy [0]+0,2 | d0[2:4]=copy [0]+0,2 | d0[4:6]=copy [0]+0,2 | d0[6:8]=copy [0]+0,2", TS_OP_NEXT },
+	{ "arm", "8d04a0f4", "d0[4:6]=copy [0]+0,2 | r0=mix r0", TS_OP_NEXT },
+	/* vld2.32 {d0-d3}, [r0]; vld3.32 {d0,d2,d4}, [r0]!; vst4.16 {d0[1],d1[1],d2[1],d3[1]}, [r0]; vld2.16 {d0[],d1[]}, [r0] */
+	{ "arm", "8f0320f4", "d0[0:4]=copy [0]+0,4 | d0[4:8]=copy [0]+8,4 | d1[0:4]=copy [0]+16,4 | d1[4:8]=copy [0]+24,4 | "
+			     "d2[0:4]=copy [0]+4,4 | d2[4:8]=copy [0]+12,4 | d3[0:4]=copy [0]+20,4 | d3[4:8]=copy [0]+28,4", TS_OP_NEXT },
+	{ "arm", "8d0520f4", "d0[0:4]=copy [0]+0,4 | d0[4:8]=copy [0]+12,4 | d2[0:4]=copy [0]+4,4 | d2[4:8]=copy [0]+16,4 | "
+			     "d4[0:4]=copy [0]+8,4 | d4[4:8]=copy [0]+20,4 | r0=mix r0", TS_OP_NEXT },
+	{ "arm", "4f0780f4", "[0]+0,2=copy d0[2:4] | [0]+2,2=copy d1[2:4] | [0]+4,2=copy d2[2:4] | [0]+6,2=copy d3[2:4]", TS_OP_NEXT },
+	{ "arm", "4f0da0f4", "d0[0:2]=copy [0]+0,2 | d0[2:4]=copy [0]+0,2 | d0[4:6]=copy [0]+0,2 | d0[6:8]=copy [0]+0,2 | "
+			     "d1[0:2]=copy [0]+2,2 | d1[2:4]=copy [0]+2,2 | d1[4:6]=copy [0]+2,2 | d1[6:8]=copy [0]+2,2", TS_OP_NEXT },
+	/* vmov r2, r3, d8; vmov d8, r2, r3; vmov s1, s2, r2, r3 */
+	{ "arm", "182b53ec", "r2=copy d8[0:4] | r3=copy d8[4:8]", TS_OP_NEXT },
+	{ "arm", "182b43ec", "d8[0:4]=copy r2 | d8[4:8]=copy r3", TS_OP_NEXT },
+	{ "arm", "302a43ec", "d0[4:8]=copy r2 | d1[0:4]=copy r3", TS_OP_NEXT },
+	/* mrrc p15, #1, r2, r3, c14; ldrexd r2, r3, [r0]; smlalbb r0, r1, r2, r3; vswp d0, d1 */
+	{ "arm", "1e2f53ec", "r2=own | r3=own", TS_OP_NEXT },
+	{ "arm", "9f2fb0e1", "r2=copy [0]+0,4 | r3=copy [0]+4,4", TS_OP_NEXT },
+	{ "arm", "820341e1", "r0=mix r0 | r0=mix r1 | r0=mix r2 | r0=mix r3 | r1=mix r0 | r1=mix r1 | r1=mix r2 | r1=mix r3", TS_OP_NEXT },
+	{ "arm", "0100b2f3", "d0=mix d0 | d0=mix d1 | d1=mix d0 | d1=mix d1", TS_OP_NEXT },
 	/* lw a0, 8(a1); sb a0, 0(a1); mv a0, a1; c.mv a0, a1; add a0, a1, a2; sext.w a0, a1 */
 	{ "riscv64", "03a58500", "a0[0:4]=copy [8]+0,4 | a0[4:8]=mix [8]+3,1", TS_OP_NEXT },
 	{ "riscv64", "2380a500", "[0]+0,1=copy a0[0:1]", TS_OP_NEXT },
@@ -180,6 +202,8 @@ START_TEST(the_block_of_an_it_instruction_makes_t32_conditional)
 	ck_assert_str_eq(decoded("arm", "8818", true, 0),
 			 "r0=mix r1 | r0=mix r2 | flags f=mix r1 | flags f=mix r2");
 	ck_assert_uint_eq(ops.condition, TS_IF_ALWAYS);
+	ck_assert_str_eq(decoded("arm", "20f91d0a", true, 0), "d0=copy [0]+0,8 | d1=copy [0]+8,8 | r0=mix r0");
+	ck_assert_str_eq(decoded("arm", "81f98208", true, 0), "[0]+0,4=copy d0[4:8] | r1=mix r1 | r1=mix r2");
 	ck_assert_str_eq(decoded("arm", "8818", true, 1), "r0=mix r1 if | r0=mix r2 if");
 	ck_assert_uint_eq(ops.condition, TS_IF_FLAGS);
 	ck_assert_uint_eq(ops.cond_code, 0);

@@ -47,7 +47,7 @@ static void put_place(const struct ts_op_place *p)
 /* "TO=FROM" a transfer: "copy x1", "each x1" (byte by byte), "mix x1", "0x5", "zero", "own", "system". */
 static void put_transfer(const struct ts_transfer *t)
 {
-	static const char *const ways[] = { "copy ", "back ", "each ", "mix ", "0x", "0x", "zero", "own", "system", "unknown" };
+	static const char *const ways[] = { "copy ", "back ", "each ", "mix ", "0x", "0x", "zero", "own", "system", "unknown", "select ", "selector " };
 	char word[40];
 
 	put(*text ? " | " : "");
@@ -57,7 +57,7 @@ static void put_transfer(const struct ts_transfer *t)
 	if (t->way == TS_WAY_CONSTANT || t->way == TS_WAY_PART) {
 		snprintf(word, sizeof(word), "%llx", (unsigned long long)t->constant);
 		put(word);
-	} else if (t->way <= TS_WAY_MIX) {
+	} else if (t->way <= TS_WAY_MIX || t->way >= TS_WAY_SELECT) {
 		put_place(&t->from);
 	}
 	if (t->is_conditional)
@@ -116,6 +116,22 @@ static const struct {
 	{ "aarch64", "80003fd6", "x30=0x1004 | next=mix x4", TS_OP_CALL_INDIRECT },
 	{ "aarch64", "c0035fd6", "next=mix x30", TS_OP_RETURN },
 	{ "aarch64", "010000d4", "x0=system", TS_OP_SYSCALL },
+	/* tbl of one and of two registers, zip1, zip2, uzp1, uzp2, trn1, trn2, ext twice, rev64, rev32, dup of an element, x1 and w1 */
+	{ "aarch64", "2000024e", "v0=select v1 | v0=selector v2", TS_OP_NEXT },
+	{ "aarch64", "2020030e", "v0[0:8]=select v1 | v0[0:8]=select v2 | v0[0:8]=selector v3[0:8] | v0[8:16]=zero", TS_OP_NEXT },
+	{ "aarch64", "2038824e", "v0[0:4]=copy v1[0:4] | v0[4:8]=copy v2[0:4] | v0[8:12]=copy v1[4:8] | v0[12:16]=copy v2[4:8]", TS_OP_NEXT },
+	{ "aarch64", "2078c24e", "v0[0:8]=copy v1[8:16] | v0[8:16]=copy v2[8:16]", TS_OP_NEXT },
+	{ "aarch64", "2018824e", "v0[0:4]=copy v1[0:4] | v0[4:8]=copy v1[8:12] | v0[8:12]=copy v2[0:4] | v0[12:16]=copy v2[8:12]", TS_OP_NEXT },
+	{ "aarch64", "2058820e", "v0[0:4]=copy v1[4:8] | v0[4:8]=copy v2[4:8] | v0[8:16]=zero", TS_OP_NEXT },
+	{ "aarch64", "2028824e", "v0[0:4]=copy v1[0:4] | v0[4:8]=copy v2[0:4] | v0[8:12]=copy v1[8:12] | v0[12:16]=copy v2[8:12]", TS_OP_NEXT },
+	{ "aarch64", "2068c24e", "v0[0:8]=copy v1[8:16] | v0[8:16]=copy v2[8:16]", TS_OP_NEXT },
+	{ "aarch64", "2078026e", "v0[0:1]=copy v1[15:16] | v0[1:16]=copy v2[0:15]", TS_OP_NEXT },
+	{ "aarch64", "2030022e", "v0[0:2]=copy v1[6:8] | v0[2:8]=copy v2[0:6] | v0[8:16]=zero", TS_OP_NEXT },
+	{ "aarch64", "2008a04e", "v0[0:4]=copy v1[4:8] | v0[4:8]=copy v1[0:4] | v0[8:12]=copy v1[12:16] | v0[12:16]=copy v1[8:12]", TS_OP_NEXT },
+	{ "aarch64", "2008606e", "v0[0:2]=copy v1[2:4] | v0[2:4]=copy v1[0:2] | v0[4:6]=copy v1[6:8] | v0[6:8]=copy v1[4:6] | v0[8:10]=copy v1[10:12] | v0[10:12]=copy v1[8:10] | v0[12:14]=copy v1[14:16] | v0[14:16]=copy v1[12:14]", TS_OP_NEXT },
+	{ "aarch64", "2004144e", "v0[0:4]=copy v1[8:12] | v0[4:8]=copy v1[8:12] | v0[8:12]=copy v1[8:12] | v0[12:16]=copy v1[8:12]", TS_OP_NEXT },
+	{ "aarch64", "200c084e", "v0[0:8]=copy x1 | v0[8:16]=copy x1", TS_OP_NEXT },
+	{ "aarch64", "200c020e", "v0[0:2]=copy x1[0:2] | v0[2:4]=copy x1[0:2] | v0[4:6]=copy x1[0:2] | v0[6:8]=copy x1[0:2] | v0[8:16]=zero", TS_OP_NEXT },
 	/* mov r0, r1; addeq r0, r1, r2; lsr r0, r3, #1; push {r4, lr}; pop {r4, pc} */
 	{ "arm", "0100a0e1", "r0=copy r1", TS_OP_NEXT },
 	{ "arm", "02008100", "r0=mix r1 if | r0=mix r2 if", TS_OP_NEXT },

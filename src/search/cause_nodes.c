@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cause_parts.h"
+#include "src/base/bisect.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 #include "src/query/paging.h"
@@ -57,8 +58,7 @@ static void join_range(struct ts_cause *c, struct ts_cause_node *n, uint64_t fir
 {
 	unsigned i = 0, end;
 
-	while (i < n->n_ranges && n->ranges[i].last < first && first - n->ranges[i].last > 1)
-		i++;
+	TS_BISECT(i, n->n_ranges, k, n->ranges[k].last < first && first - n->ranges[k].last > 1);
 	for (end = i; end < n->n_ranges && (n->ranges[end].first <= last || n->ranges[end].first - last == 1); end++) {
 		first = n->ranges[end].first < first ? n->ranges[end].first : first;
 		last = n->ranges[end].last > last ? n->ranges[end].last : last;

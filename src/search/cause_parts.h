@@ -54,6 +54,8 @@ struct ts_cause {
 	struct ts_sources sources;
 	uint64_t asked_at;
 	uint32_t n_looked_up;
+	uint32_t share_floor; /* of the tasks: the one that waited and what came of it are not below it; 0: none waited */
+	unsigned n_shared;    /* look-ups that are left of its share */
 	bool is_begun, is_cut, is_failed, is_kept;
 	/* the branch of the question; of a return, the return address may have been written by its call */
 	struct ts_writer_search return_search;

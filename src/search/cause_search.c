@@ -8,8 +8,15 @@
 #include "src/base/vec.h"
 #include "src/query/paging.h"
 
-/* Values of a question that are looked up. */
-#define MAX_LOOKED_UP (256 * 1024u)
+/*
+ * Values of a question that are looked up before the answer is cut.  What waits then is not cut at once: each task gets a share,
+ * of three times as many together.  Of a long loop the value that goes from turn to turn is followed first; so the short ways to
+ * what entered in each of these turns are there, too.
+ */
+#ifndef TS_CAUSE_MAX_LOOKED_UP
+#define TS_CAUSE_MAX_LOOKED_UP (1024 * 1024u)
+#endif
+#define MAX_OF_A_TASK 64u
 
 /* ---------------------------------------------------------------------------------------------------- tasks */
 
@@ -321,23 +328,39 @@ static enum ts_next find_writer(struct ts_cause *c, const struct ts_cause_task *
 	return got;
 }
 
+/* Is the task on top followed no further? */
+static bool is_over(struct ts_cause *c)
+{
+	if (c->n_looked_up < TS_CAUSE_MAX_LOOKED_UP)
+		return false;
+	if (!c->share_floor || c->n_tasks < c->share_floor) { /* it is one of those that waited */
+		c->share_floor = c->n_tasks;
+		c->n_shared = MAX_OF_A_TASK;
+	}
+	return !c->n_shared || c->n_looked_up >= 4 * TS_CAUSE_MAX_LOOKED_UP;
+}
+
 static enum ts_next run_task(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
 {
 	struct ts_cause_task t = c->tasks[c->n_tasks - 1];
 	struct ts_writer w = { 0 };
-	enum ts_next got = find_writer(c, &t, &w, budget, err);
+	enum ts_next got;
 	bool done;
 
+	if (is_over(c)) {
+		c->n_tasks--;
+		ts_cause_cut(c, t.parent);
+		return TS_ITEM;
+	}
+	got = find_writer(c, &t, &w, budget, err);
 	if (got == TS_MORE || got == TS_FAIL) {
 		*at = c->search.pos;
 		return got;
 	}
 	c->n_tasks--;
 	c->asked_at = t.before;
-	if (++c->n_looked_up > MAX_LOOKED_UP) {
-		ts_cause_cut(c, t.parent);
-		return TS_ITEM;
-	}
+	c->n_looked_up++;
+	c->n_shared -= c->n_shared != 0;
 	done = got == TS_ITEM ? take_writer(c, &t, &w, err) : take_start(c, &t, err);
 	if (done && c->is_failed)
 		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
@@ -385,6 +408,17 @@ static enum ts_next begin(struct ts_cause *c, struct ts_budget *budget, uint64_t
 	return got;
 }
 
+/* What only the search needs: the answer may be kept for long. */
+static void free_work(struct ts_cause *c)
+{
+	free(c->tasks);
+	free(c->done);
+	c->tasks = NULL;
+	c->done = NULL;
+	c->cap_tasks = c->cap_done = c->n_done = 0;
+	ts_hash_table_fini(&c->by_place);
+}
+
 enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
 {
 	if (!c->is_begun) {
@@ -400,6 +434,7 @@ enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t
 		if (got != TS_ITEM)
 			return got;
 	}
+	free_work(c);
 	if (c->is_failed) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
 		return TS_FAIL;
@@ -432,9 +467,7 @@ static void free_cause(struct ts_cause *c)
 	ts_writer_search_fini(&c->return_search);
 	free(c->what);
 	free(c->nodes);
-	free(c->tasks);
-	free(c->done);
-	ts_hash_table_fini(&c->by_place);
+	free_work(c);
 	free(c);
 }
 

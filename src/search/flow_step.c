@@ -386,6 +386,33 @@ static bool report_addresses(struct ts_flow *f, uint64_t pos, const struct ts_op
 	return true;
 }
 
+/* Bytes that select others of a table. */
+static bool report_selectors(struct ts_flow *f, uint64_t pos, const struct ts_operands *ops, uint32_t thread, struct ts_error *err)
+{
+	struct ts_op_state state;
+	uint64_t addr;
+
+	for (unsigned i = 0; i < ops->n; i++) {
+		const struct ts_op_place *from = &ops->transfers[i].from;
+		struct ts_location loc = { TS_IN_REGS, thread, from->off, ts_mask(0, from->len) };
+
+		if (ops->transfers[i].way != TS_WAY_SELECTOR || (from->kind != TS_AT_REG && from->kind != TS_AT_MEM))
+			continue;
+		if (from->kind == TS_AT_MEM) {
+			if (!ts_query_op_state(f->q, pos, thread, &state, err))
+				return false;
+			if (!ts_operands_addr(ops, from->mem, &state, &addr))
+				continue;
+			loc = (struct ts_location){ TS_IN_MEMORY, ts_query_process(f->q, thread), addr + from->off, ts_mask(0, from->len) };
+		}
+		for (unsigned k = 0; k < from->len; k++) /* the lowest byte of each element */
+			loc.mask &= k % ops->transfers[i].unit ? ~(UINT64_C(1) << k) : UINT64_MAX;
+		if (!add_read(f, pos, TS_FLOW_ADDRESS, &loc, err))
+			return false;
+	}
+	return true;
+}
+
 static bool report_call(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
 {
 	for (size_t i = 0; i < f->question.n_arguments; i++) {
@@ -473,7 +500,7 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	*is_compare = ops.flow == TS_OP_NEXT;
 	for (unsigned i = 0; i < ops.n; i++)
 		*is_compare &= ops.transfers[i].to.kind == TS_AT_FLAGS;
-	if (!report_addresses(f, pos, &ops, thread, err))
+	if (!report_addresses(f, pos, &ops, thread, err) || !report_selectors(f, pos, &ops, thread, err))
 		return false;
 	if (ops.flow == TS_OP_CALL || ops.flow == TS_OP_CALL_INDIRECT) {
 		if (!report_call(f, pos, thread, err))

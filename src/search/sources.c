@@ -23,7 +23,8 @@ struct work {
 	bool is_used[TS_MAX_OP_MEM];  /* it takes part */
 	uint64_t n_turns;             /* of a repeated instruction */
 	bool is_down;                 /* it goes from higher to lower addresses */
-	bool has_zero;
+	bool has_zero, with_addresses;
+	uint64_t selected;            /* bytes of the location that are one of a table each, by the selector that is next */
 };
 
 /* ------------------------------------------------------------------------------------------------- the list */
@@ -363,6 +364,64 @@ static void add_moved(struct work *w, const struct ts_transfer *t, uint64_t star
 	}
 }
 
+/* ---------------------------------------------------------------------------------------- bytes of a table */
+
+/* The lowest byte of the selector's element for byte @i of the destination.  Returns false if it is not known. */
+static bool find_selector(const struct work *w, const struct ts_transfer *selector, unsigned i, uint8_t *value)
+{
+	const struct ts_op_place *from = &selector->from;
+	unsigned at = i / selector->unit * selector->unit;
+	struct ts_error ignored = { 0 };
+	uint8_t known = 0;
+
+	if (from->kind == TS_AT_REG) {
+		*value = w->state.g[from->off + at];
+		return w->state.known[from->off + at];
+	}
+	return from->kind == TS_AT_MEM && w->has_addr[from->mem] &&
+	       ts_virtual_mem(w->q, w->pos, w->process, w->addr[from->mem] + from->off + at, 1, value, &known, &ignored) && known;
+}
+
+/* A part of the table: the bytes that the selector names. */
+static void take_table(struct work *w, const struct ts_transfer *t)
+{
+	const struct ts_transfer *selector = t;
+	uint64_t start, written = find_written(w, t, &start);
+	uint8_t value;
+
+	while (selector->way != TS_WAY_SELECTOR)
+		selector++;
+	for (; written; written &= written - 1) {
+		unsigned low = (unsigned)__builtin_ctzll(written), i = (unsigned)(w->loc->base + low - start), at;
+
+		if (!find_selector(w, selector, i, &value)) {
+			add_whole(w, t);
+			continue;
+		}
+		at = ts_operands_selected(t, i, value);
+		if (at == t->from.len)
+			continue;
+		w->selected |= UINT64_C(1) << low;
+		add_bytes(w, t, at, 1, true);
+	}
+}
+
+/* The selector is to a byte that it selected what an address is; one that is zero, or that nobody knows, is made of it. */
+static void take_selector(struct work *w, const struct ts_transfer *t)
+{
+	uint64_t start, written = find_written(w, t, &start);
+	struct ts_transfer address = *t;
+
+	address.order = ADDRESS_ORDER;
+	for (; written; written &= written - 1) {
+		unsigned low = (unsigned)__builtin_ctzll(written), i = (unsigned)(w->loc->base + low - start);
+		bool is_address = w->selected >> low & 1;
+
+		if (!is_address || w->with_addresses)
+			add_bytes(w, is_address ? &address : t, i / t->unit * t->unit, 1, false);
+	}
+}
+
 static void take_transfer(struct work *w, const struct ts_transfer *t)
 {
 	uint64_t start, written = find_written(w, t, &start);
@@ -379,6 +438,8 @@ static void take_transfer(struct work *w, const struct ts_transfer *t)
 	case TS_WAY_SYSTEM: add_other(w, TS_FROM_SYSTEM, t->order); return;
 	case TS_WAY_UNKNOWN: add_unplaced(w, t->order); return;
 	case TS_WAY_MIX: add_whole(w, t); return;
+	case TS_WAY_SELECT: take_table(w, t); return;
+	case TS_WAY_SELECTOR: take_selector(w, t); return;
 	default: break;
 	}
 	if (!is_exact || (t->to.kind == TS_AT_MEM && !w->has_addr[t->to.mem])) {
@@ -494,10 +555,15 @@ static void put_in_order(struct ts_sources *s)
 	}
 }
 
+static bool selects(const struct ts_operands *ops)
+{
+	return ops->n > 1 && ops->transfers[0].way == TS_WAY_SELECT;
+}
+
 bool ts_sources_find(struct ts_sources *s, struct ts_query *q, uint64_t pos, const struct ts_location *loc,
 		     bool with_addresses, struct ts_error *err)
 {
-	struct work w = { .out = s, .q = q, .pos = pos, .loc = loc, .thread = ts_query_thread(q, pos) };
+	struct work w = { .out = s, .q = q, .pos = pos, .loc = loc, .thread = ts_query_thread(q, pos), .with_addresses = with_addresses };
 
 	s->n = 0;
 	s->is_truncated = false;
@@ -507,7 +573,7 @@ bool ts_sources_find(struct ts_sources *s, struct ts_query *q, uint64_t pos, con
 		return false;
 	if (!w.d->is_insn)
 		return take_reads(&w, err);
-	if (w.d->ops.n_mem || w.d->ops.is_repeated) {
+	if (w.d->ops.n_mem || w.d->ops.is_repeated || selects(&w.d->ops)) {
 		if (!ts_query_op_state(q, pos, w.thread, &w.state, err) || !count_turns(&w, err))
 			return false;
 		w.d = ts_query_insn(q, pos, err);

@@ -459,6 +459,8 @@ class Arm(Risc):
     def compute(self, name, ops, sets_flags):
         if name == "mrc":
             return self.do_unlisted(name, [ops[2]])
+        if name[0] == "v":
+            return self.vector(name, ops)
         if not self.register_of(ops[0]) or name not in self.BITWISE | self.PLAIN | {
                 "mov", "mvn", "movw", "movt", "adc", "sbc", "rsc", "uxtb", "uxth", "sxtb", "sxth", "umull", "smull", "rev", "bfi", "adr"}:
             return self.do_unlisted(name, ops)
@@ -493,6 +495,21 @@ class Arm(Risc):
             self.logical_flags(reads)
         elif sets_flags:
             self.set_flags(self.sources(reads))
+
+    def vector(self, name, ops):
+        """What it makes is any; the base that it moves is not."""
+        base, moved_by = None, []
+        if name in ("vpush", "vpop"):
+            base = "sp"
+        elif name[:4] in ("vstm", "vldm"):
+            base, ops = ops[0].strip("!") if ops[0][-1] == "!" else None, ops[1:]
+        elif name[:3] in ("vst", "vld") and (m := re.fullmatch(r"\[(\w+)[^]]*\](!?)", ops[1])) and (m[2] or len(ops) > 2):
+            base, moved_by = m[1], ops[2:]
+        self.do_unlisted(name, ops)
+        if name == "vmov" and len(ops) > 2 and self.register_of(ops[1]):
+            self.set_reg(ops[1], (0, self.any), False)
+        if base:
+            self.set_reg(base, self.mix(self.source(base), *[self.source(o) for o in moved_by]))
 
     def move(self, text, after):
         base = text.strip("!").strip("[]").split(",")[0].strip()

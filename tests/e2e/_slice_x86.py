@@ -623,9 +623,10 @@ class X86(Vectors, Slicer):
     do_xgetbv = do_rdtsc
 
     def do_syscall(self, ops, prefixes):
+        is_last = self.k == self.r.n - 1        # an exit does not return: the return address and the flags may not be there
         for reg in [0] + ([1, 11] if self.is_64 else []):
             for place in self.register(self.gprs[reg], self.word):
-                self.put(place, self.leaf(INPUT, place, self.k))
+                self.put(place, (0, self.any) if is_last and reg else self.leaf(INPUT, place, self.k), not is_last or not reg)
 
     def do_int(self, ops, prefixes):
         for place in self.register(self.gprs[0], self.word):

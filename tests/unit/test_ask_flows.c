@@ -344,7 +344,7 @@ START_TEST(a_condition_that_does_not_hold_leaves_all)
 }
 END_TEST
 
-/* vst1.8 {d0}, [ip]!, whose operands are not described: the recording has r12, of which one byte changes; mov r2, ip. */
+/* stc p1, c1, [ip], #8, whose operands are not described: the recording has r12, of which one byte changes; mov r2, ip. */
 START_TEST(bytes_that_no_operand_writes_and_that_stay_flow_on)
 {
 	s = script_new("arm", 1, NULL);
@@ -352,7 +352,7 @@ START_TEST(bytes_that_no_operand_writes_and_that_stay_flow_on)
 	put_reg(&s->rec.initial, "r12", 0x6c508);
 	put_reg(&s->steps, "r12", 0x6c510);
 	run(2, 4);
-	check_code("flows $r12", "\x0d\x07\x0c\xf4" "\x0c\x20\xa0\xe1", 4, "0 overwritten $r12[0:1]; 1 copy $r2[1:4]; ");
+	check_code("flows $r12", "\x02\x11\xac\xec" "\x0c\x20\xa0\xe1", 4, "0 overwritten $r12[0:1]; 1 copy $r2[1:4]; ");
 }
 END_TEST
 
@@ -435,6 +435,57 @@ START_TEST(what_is_not_understood_is_refused)
 }
 END_TEST
 
+/* @n turns of: movzx eax, byte [rsi]; xor ebx, eax; imul ebx, ebx, 31; inc rsi. */
+static void begin_hash(unsigned n)
+{
+	static const uint8_t lens[] = { 3, 2, 3, 3 };
+	uint64_t hash = 7;
+
+	s = script_new("x86_64", 1, NULL);
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, CODE, "\x0f\xb6\x06" "\x31\xc3" "\x6b\xdb\x1f" "\x48\xff\xc6", 11);
+	put_reg(&s->rec.initial, "rbx", hash);
+	put_reg(&s->rec.initial, "rsi", 0x5000);
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t byte = (uint8_t)(i * 7);
+		uint64_t pc = CODE;
+
+		ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x5000 + i, &byte, 1);
+		for (unsigned k = 0; k < 4; pc += lens[k++]) {
+			hash = k == 1 ? hash ^ byte : k == 2 ? (hash * 31) & UINT32_MAX : hash;
+			put_reg(&s->steps, k == 0 ? "rax" : k == 3 ? "rsi" : "rbx", k == 0 ? byte : k == 3 ? 0x5001 + i : hash);
+			ts_steps_close(&s->steps, pc, lens[k], 0);
+		}
+	}
+	ask_text_init(&a, &s->rec);
+}
+
+/* All bytes of a hash are its inputs; of a long one, those that entered last, and the answer is cut. */
+START_TEST(a_long_loop_has_the_inputs_of_its_last_turns)
+{
+	const char *place;
+	unsigned long first, len;
+
+	begin_hash(400);
+	ck_assert(ask_text(&a, TS_FORM_JSON, "why $ebx inputs"));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\"place\":\"0x5000,400\"") && strstr(ts_buf_text(&a.out), "{\"complete\":true,"),
+		      "%s", ts_buf_text(&a.out));
+	ask_text_fini(&a);
+	script_free(s);
+	begin_hash(1500);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert(ask_text(&a, TS_FORM_JSON, i ? "why $ebx" : "why $ebx inputs"));
+		place = strstr(ts_buf_text(&a.out), "\"kind\":\"start\",\"place\":\"0x");
+		ck_assert_msg(place && sscanf(place + 23, "\"%lx,%lu\"", &first, &len) == 2, "%s", ts_buf_text(&a.out));
+		ck_assert_uint_eq(first + len, 0x5000 + 1500);
+		ck_assert_uint_ge(len, 900);
+		ck_assert_uint_lt(len, 1500);
+		ck_assert(strstr(ts_buf_text(&a.out), "\"kind\":\"cut\"") && strstr(ts_buf_text(&a.out), "{\"complete\":false,"));
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_flows");
@@ -447,6 +498,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, registers_that_are_lost_flow_no_further);
 	tcase_add_test(c, a_register_that_another_threads_step_changes_flows_no_further);
 	tcase_add_loop_test(c, a_string_that_one_step_moves_flows, 0, 2);
+	tcase_add_test(c, a_long_loop_has_the_inputs_of_its_last_turns);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(bytes_that_flow_are_those_of_the_walk));
 	return suite;

@@ -224,6 +224,57 @@ START_TEST(what_is_sent_unmapped_and_jumped_to_is_told)
 }
 END_TEST
 
+static void put_vector(struct ts_steps *to, const char *name, const uint8_t bytes[16])
+{
+	const struct ts_regset *set = &p.s->rec.regs;
+
+	ts_steps_value(to, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, name)].off, bytes, 16);
+}
+
+/* pshufb xmm1, xmm2; movdqu [r15], xmm1: bytes 5, none, 3, 3, 15 (of 0x9f: none) and 0 of 0x60.. */
+START_TEST(a_shuffled_byte_is_the_one_that_its_selector_names)
+{
+	static const uint8_t table[16] = { 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x6b, 0x6c, 0x6d, 0x6e, 0x6f };
+	static const uint8_t selector[16] = { 5, 0x80, 3, 0x13, 15, 0x9f };
+	static const uint8_t shuffled[16] = { 0x65, 0, 0x63, 0x63, 0x6f, 0, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60 };
+
+	begin();
+	put_vector(&p.s->rec.initial, "xmm1", table);
+	put_vector(&p.s->rec.initial, "xmm2", selector);
+	put_vector(&p.s->steps, "xmm1", shuffled);
+	run(CODE, "\x66\x0f\x38\x00\xca", 5, NO_PLACE, 0);
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, SLOTS, shuffled, 16);
+	run(CODE + 5, "\xf3\x41\x0f\x7f\x0f", 5, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why 0x5000"), "0 1 write 0x5000,1 0x65\n1 0 write $xmm1[0:1] 0x65\n2  start $xmm1[5:6] 0x65\n");
+	ck_assert_str_eq(got("why 0x5001"), "0 1 write 0x5001,1 0x0\n1 0 write $xmm1[1:2] 0x0\n2  start $xmm2[1:2] 0x80\n");
+	ck_assert_str_eq(got("why 0x5002,2"), "0 1 write 0x5002,2 0x6363\n1 0 write $xmm1[2:4] 0x6363\n2  start $xmm1[3:4] 0x63\n");
+	ck_assert_str_eq(got("why 0x5000 addresses"),
+			 "0 1 write 0x5000,1 0x65\n1 0 write $xmm1[0:1] 0x65\n2  start $xmm1[5:6] 0x65\n2  start $xmm2[0:1] 0x5\n"
+			 "1  start $r15 0x5000\n");
+	ck_assert_str_eq(flows("flows $xmm2 at 0"),
+			 "0 address $xmm2 \n0 compute $xmm1[1:2] \n0 compute $xmm1[5:6] \n1 copy 0x5001,1 0\n1 copy 0x5005,1 0\n");
+	finish();
+}
+END_TEST
+
+/* pshufb xmm1, [r15]: the selectors are the slots of 0x1004 and 0x1005, each byte but two of which is 0. */
+START_TEST(a_selector_in_memory_is_read_where_it_lies)
+{
+	static const uint8_t table[16] = { 0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68 };
+	static const uint8_t shuffled[16] = { 0x64, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x65, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60, 0x60 };
+
+	begin();
+	put_vector(&p.s->rec.initial, "xmm1", table);
+	put_vector(&p.s->steps, "xmm1", shuffled);
+	run(CODE, "\x66\x41\x0f\x38\x00\x0f", 6, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $xmm1 inputs"), "0  start $xmm1[0:1] 0x60\n0  start $xmm1[4:6] 0x6564\n");
+	ck_assert_str_eq(flows("flows 0x5000,9 at 0"), "0 address 0x5000,9 \n");
+	finish();
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_sources");
@@ -238,6 +289,8 @@ Suite *unit_suite(void)
 	tcase_add_test(c, rows_of_a_step_are_in_order_and_each_is_there_once);
 	tcase_add_test(c, bytes_beside_a_written_part_of_a_register_stay);
 	tcase_add_test(c, what_is_sent_unmapped_and_jumped_to_is_told);
+	tcase_add_test(c, a_shuffled_byte_is_the_one_that_its_selector_names);
+	tcase_add_test(c, a_selector_in_memory_is_read_where_it_lies);
 	suite_add_tcase(suite, c);
 	return suite;
 }

@@ -616,6 +616,24 @@ START_TEST(an_instruction_before_a_signal_ran)
 }
 END_TEST
 
+/* The last step is a system call: rax becomes known, rcx has the value that it had, r11 stays unknown. */
+START_TEST(of_a_call_without_a_result_what_became_known_is_written)
+{
+	s = script_new("x86_64", 1, NULL);
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, "\x0f\x05", 2);
+	put_number(&s->rec.initial, "rcx", 7);
+	put_number(&s->steps, "rcx", 7);
+	put_number(&s->steps, "rax", 0);
+	ts_steps_close(&s->steps, 0x401000, 2, 0);
+	ask_text_init(&a, &s->rec);
+	ask("steps");
+	ck_assert_str_eq(cells[0][10], "syscall");
+	ck_assert_str_eq(cells[0][12], "$rax=0x0");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_steps");
@@ -629,6 +647,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, instructions_that_are_not_known_may_have_compared);
 	tcase_add_loop_test(c, an_instruction_that_was_stopped_did_nothing, 0, 3);
 	tcase_add_test(c, an_instruction_before_a_signal_ran);
+	tcase_add_test(c, of_a_call_without_a_result_what_became_known_is_written);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(rows_of_a_sample_are_those_of_the_walk));
 	return suite;

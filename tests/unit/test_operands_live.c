@@ -228,6 +228,25 @@ static void claim_cell(struct claim *c, unsigned cell)
 		c->is_open = true;
 }
 
+/* A byte of a table, which the next selector tells; of nothing if it is none of this part. */
+static void claim_selected(struct claim *c, const struct ts_transfer *t, unsigned i, const struct ts_op_state *s, struct live *l)
+{
+	const struct ts_transfer *selector = t;
+	unsigned at, cell;
+
+	while (selector->way != TS_WAY_SELECTOR)
+		selector++;
+	cell = cell_of(&selector->from, i / t->unit * t->unit, s, l);
+	ck_assert_uint_lt(cell, N_CELLS);
+	at = ts_operands_selected(t, i, value_of(l, cell));
+	c->n--;
+	if (at == t->from.len)
+		return;
+	c->n++;
+	c->copy = (int)cell_of(&t->from, at, s, l);
+	claim_cell(c, (unsigned)c->copy);
+}
+
 /* Byte @i of a transfer's destination is @c. */
 static void claim(struct claim *c, const struct ts_transfer *t, unsigned i, const struct ts_op_state *s,
 		  struct live *l)
@@ -235,7 +254,16 @@ static void claim(struct claim *c, const struct ts_transfer *t, unsigned i, cons
 	unsigned first = 0, n = t->from.len;
 
 	c->is_written = true;
+	if (t->way == TS_WAY_SELECTOR) {
+		c->is_zero = !c->n;
+		claim_cell(c, cell_of(&t->from, i / t->unit * t->unit, s, l));
+		return;
+	}
 	c->n++;
+	if (t->way == TS_WAY_SELECT) {
+		claim_selected(c, t, i, s, l);
+		return;
+	}
 	c->copy = -1;
 	c->is_zero = t->way == TS_WAY_ZERO && c->n == 1;
 	if (t->way == TS_WAY_PROCESSOR || t->way == TS_WAY_SYSTEM || t->way == TS_WAY_UNKNOWN)
@@ -442,14 +470,13 @@ static bool is_exact(const char *line)
 {
 	static const char *const names[] = { "mov",      "shuf",    "unpck", "punpck", "pshuf",  "palignr",
 					     "blendp",   "pblend",  "addss", "addsd",  "subs",   "mulss",
-					     "mulsd",    "divs",    "sqrts", "broad",  "pbroad", "inserti",
-					     "insertps", "extract", "pextr", "pinsr",  "permq",  "lea",
-					     "cvtss2sd", "cvtsi2s", "xadd",  "bswap" };
+					     "mulsd",    "divs",    "sqrts", "broad",  "pbroad", "insertf", "inserti",
+					     "insertps", "extract", "pextr", "pinsr",  "perm",   "lea",
+					     "cvtss2sd", "cvtsi2s", "xadd",  "bswap",  "phadd" };
 	const char *name = strchr(line, ';') + 2;
 
 	name += *name == 'v';
-	if (strstr(name, "movmsk") || strstr(name, "inserti128") || strstr(name, "palignr ymm") ||
-	    strstr(name, "blendvb"))
+	if (strstr(name, "movmsk") || strstr(name, "blendvb"))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strncmp(name, names[i], strlen(names[i])))

@@ -47,7 +47,7 @@ static void put_place(const struct ts_op_place *p)
 /* "TO=FROM" a transfer: "copy x1", "each x1" (byte by byte), "mix x1", "0x5", "zero", "own", "system". */
 static void put_transfer(const struct ts_transfer *t)
 {
-	static const char *const ways[] = { "copy ", "back ", "each ", "mix ", "0x", "0x", "zero", "own", "system", "unknown" };
+	static const char *const ways[] = { "copy ", "back ", "each ", "mix ", "0x", "0x", "zero", "own", "system", "unknown", "select ", "selector " };
 	char word[40];
 
 	put(*text ? " | " : "");
@@ -57,7 +57,7 @@ static void put_transfer(const struct ts_transfer *t)
 	if (t->way == TS_WAY_CONSTANT || t->way == TS_WAY_PART) {
 		snprintf(word, sizeof(word), "%llx", (unsigned long long)t->constant);
 		put(word);
-	} else if (t->way <= TS_WAY_MIX) {
+	} else if (t->way <= TS_WAY_MIX || t->way >= TS_WAY_SELECT) {
 		put_place(&t->from);
 	}
 	if (t->is_conditional)
@@ -116,6 +116,22 @@ static const struct {
 	{ "aarch64", "80003fd6", "x30=0x1004 | next=mix x4", TS_OP_CALL_INDIRECT },
 	{ "aarch64", "c0035fd6", "next=mix x30", TS_OP_RETURN },
 	{ "aarch64", "010000d4", "x0=system", TS_OP_SYSCALL },
+	/* tbl of one and of two registers, zip1, zip2, uzp1, uzp2, trn1, trn2, ext twice, rev64, rev32, dup of an element, x1 and w1 */
+	{ "aarch64", "2000024e", "v0=select v1 | v0=selector v2", TS_OP_NEXT },
+	{ "aarch64", "2020030e", "v0[0:8]=select v1 | v0[0:8]=select v2 | v0[0:8]=selector v3[0:8] | v0[8:16]=zero", TS_OP_NEXT },
+	{ "aarch64", "2038824e", "v0[0:4]=copy v1[0:4] | v0[4:8]=copy v2[0:4] | v0[8:12]=copy v1[4:8] | v0[12:16]=copy v2[4:8]", TS_OP_NEXT },
+	{ "aarch64", "2078c24e", "v0[0:8]=copy v1[8:16] | v0[8:16]=copy v2[8:16]", TS_OP_NEXT },
+	{ "aarch64", "2018824e", "v0[0:4]=copy v1[0:4] | v0[4:8]=copy v1[8:12] | v0[8:12]=copy v2[0:4] | v0[12:16]=copy v2[8:12]", TS_OP_NEXT },
+	{ "aarch64", "2058820e", "v0[0:4]=copy v1[4:8] | v0[4:8]=copy v2[4:8] | v0[8:16]=zero", TS_OP_NEXT },
+	{ "aarch64", "2028824e", "v0[0:4]=copy v1[0:4] | v0[4:8]=copy v2[0:4] | v0[8:12]=copy v1[8:12] | v0[12:16]=copy v2[8:12]", TS_OP_NEXT },
+	{ "aarch64", "2068c24e", "v0[0:8]=copy v1[8:16] | v0[8:16]=copy v2[8:16]", TS_OP_NEXT },
+	{ "aarch64", "2078026e", "v0[0:1]=copy v1[15:16] | v0[1:16]=copy v2[0:15]", TS_OP_NEXT },
+	{ "aarch64", "2030022e", "v0[0:2]=copy v1[6:8] | v0[2:8]=copy v2[0:6] | v0[8:16]=zero", TS_OP_NEXT },
+	{ "aarch64", "2008a04e", "v0[0:4]=copy v1[4:8] | v0[4:8]=copy v1[0:4] | v0[8:12]=copy v1[12:16] | v0[12:16]=copy v1[8:12]", TS_OP_NEXT },
+	{ "aarch64", "2008606e", "v0[0:2]=copy v1[2:4] | v0[2:4]=copy v1[0:2] | v0[4:6]=copy v1[6:8] | v0[6:8]=copy v1[4:6] | v0[8:10]=copy v1[10:12] | v0[10:12]=copy v1[8:10] | v0[12:14]=copy v1[14:16] | v0[14:16]=copy v1[12:14]", TS_OP_NEXT },
+	{ "aarch64", "2004144e", "v0[0:4]=copy v1[8:12] | v0[4:8]=copy v1[8:12] | v0[8:12]=copy v1[8:12] | v0[12:16]=copy v1[8:12]", TS_OP_NEXT },
+	{ "aarch64", "200c084e", "v0[0:8]=copy x1 | v0[8:16]=copy x1", TS_OP_NEXT },
+	{ "aarch64", "200c020e", "v0[0:2]=copy x1[0:2] | v0[2:4]=copy x1[0:2] | v0[4:6]=copy x1[0:2] | v0[6:8]=copy x1[0:2] | v0[8:16]=zero", TS_OP_NEXT },
 	/* mov r0, r1; addeq r0, r1, r2; lsr r0, r3, #1; push {r4, lr}; pop {r4, pc} */
 	{ "arm", "0100a0e1", "r0=copy r1", TS_OP_NEXT },
 	{ "arm", "02008100", "r0=mix r1 if | r0=mix r2 if", TS_OP_NEXT },
@@ -129,6 +145,28 @@ static const struct {
 	{ "arm", "000000eb", "lr=0x1004", TS_OP_CALL },
 	{ "arm", "1eff2fe1", "next=mix lr | T=mix lr", TS_OP_RETURN },
 	{ "arm", "030050e3", "flags f=mix r0 | flags f=0x3", TS_OP_NEXT },
+	/* vld1.8 {d0-d1}, [r0:64]!; vst1.32 {d0[1]}, [r1], r2; vld1.16 {d0[]}, [r0]; vld1.16 {d0[2]}, [r0]! */
+	{ "arm", "1d0a20f4", "d0=copy [0]+0,8 | d1=copy [0]+8,8 | r0=mix r0", TS_OP_NEXT },
+	{ "arm", "820881f4", "[0]+0,4=copy d0[4:8] | r1=mix r1 | r1=mix r2", TS_OP_NEXT },
+	{ "arm", "4f0ca0f4", "d0[0:2]=copy [0]+0,2 | d0[2:4]=copy [0]+0,2 | d0[4:6]=copy [0]+0,2 | d0[6:8]=copy [0]+0,2", TS_OP_NEXT },
+	{ "arm", "8d04a0f4", "d0[4:6]=copy [0]+0,2 | r0=mix r0", TS_OP_NEXT },
+	/* vld2.32 {d0-d3}, [r0]; vld3.32 {d0,d2,d4}, [r0]!; vst4.16 {d0[1],d1[1],d2[1],d3[1]}, [r0]; vld2.16 {d0[],d1[]}, [r0] */
+	{ "arm", "8f0320f4", "d0[0:4]=copy [0]+0,4 | d0[4:8]=copy [0]+8,4 | d1[0:4]=copy [0]+16,4 | d1[4:8]=copy [0]+24,4 | "
+			     "d2[0:4]=copy [0]+4,4 | d2[4:8]=copy [0]+12,4 | d3[0:4]=copy [0]+20,4 | d3[4:8]=copy [0]+28,4", TS_OP_NEXT },
+	{ "arm", "8d0520f4", "d0[0:4]=copy [0]+0,4 | d0[4:8]=copy [0]+12,4 | d2[0:4]=copy [0]+4,4 | d2[4:8]=copy [0]+16,4 | "
+			     "d4[0:4]=copy [0]+8,4 | d4[4:8]=copy [0]+20,4 | r0=mix r0", TS_OP_NEXT },
+	{ "arm", "4f0780f4", "[0]+0,2=copy d0[2:4] | [0]+2,2=copy d1[2:4] | [0]+4,2=copy d2[2:4] | [0]+6,2=copy d3[2:4]", TS_OP_NEXT },
+	{ "arm", "4f0da0f4", "d0[0:2]=copy [0]+0,2 | d0[2:4]=copy [0]+0,2 | d0[4:6]=copy [0]+0,2 | d0[6:8]=copy [0]+0,2 | "
+			     "d1[0:2]=copy [0]+2,2 | d1[2:4]=copy [0]+2,2 | d1[4:6]=copy [0]+2,2 | d1[6:8]=copy [0]+2,2", TS_OP_NEXT },
+	/* vmov r2, r3, d8; vmov d8, r2, r3; vmov s1, s2, r2, r3 */
+	{ "arm", "182b53ec", "r2=copy d8[0:4] | r3=copy d8[4:8]", TS_OP_NEXT },
+	{ "arm", "182b43ec", "d8[0:4]=copy r2 | d8[4:8]=copy r3", TS_OP_NEXT },
+	{ "arm", "302a43ec", "d0[4:8]=copy r2 | d1[0:4]=copy r3", TS_OP_NEXT },
+	/* mrrc p15, #1, r2, r3, c14; ldrexd r2, r3, [r0]; smlalbb r0, r1, r2, r3; vswp d0, d1 */
+	{ "arm", "1e2f53ec", "r2=own | r3=own", TS_OP_NEXT },
+	{ "arm", "9f2fb0e1", "r2=copy [0]+0,4 | r3=copy [0]+4,4", TS_OP_NEXT },
+	{ "arm", "820341e1", "r0=mix r0 | r0=mix r1 | r0=mix r2 | r0=mix r3 | r1=mix r0 | r1=mix r1 | r1=mix r2 | r1=mix r3", TS_OP_NEXT },
+	{ "arm", "0100b2f3", "d0=mix d0 | d0=mix d1 | d1=mix d0 | d1=mix d1", TS_OP_NEXT },
 	/* lw a0, 8(a1); sb a0, 0(a1); mv a0, a1; c.mv a0, a1; add a0, a1, a2; sext.w a0, a1 */
 	{ "riscv64", "03a58500", "a0[0:4]=copy [8]+0,4 | a0[4:8]=mix [8]+3,1", TS_OP_NEXT },
 	{ "riscv64", "2380a500", "[0]+0,1=copy a0[0:1]", TS_OP_NEXT },
@@ -180,6 +218,8 @@ START_TEST(the_block_of_an_it_instruction_makes_t32_conditional)
 	ck_assert_str_eq(decoded("arm", "8818", true, 0),
 			 "r0=mix r1 | r0=mix r2 | flags f=mix r1 | flags f=mix r2");
 	ck_assert_uint_eq(ops.condition, TS_IF_ALWAYS);
+	ck_assert_str_eq(decoded("arm", "20f91d0a", true, 0), "d0=copy [0]+0,8 | d1=copy [0]+8,8 | r0=mix r0");
+	ck_assert_str_eq(decoded("arm", "81f98208", true, 0), "[0]+0,4=copy d0[4:8] | r1=mix r1 | r1=mix r2");
 	ck_assert_str_eq(decoded("arm", "8818", true, 1), "r0=mix r1 if | r0=mix r2 if");
 	ck_assert_uint_eq(ops.condition, TS_IF_FLAGS);
 	ck_assert_uint_eq(ops.cond_code, 0);

@@ -52,6 +52,12 @@ enum ts_way {
 	TS_WAY_PROCESSOR, /* the processor's own: clock, random number, identification, port */
 	TS_WAY_SYSTEM,    /* the result of a system call */
 	TS_WAY_UNKNOWN,   /* made of something that is not followed */
+	/*
+	 * Elements of `unit` bytes of `to` are elements of `from` (a table, or one part of it), or zero: which ones, the next
+	 * transfer of way SELECTOR tells by the elements of its source, of which it has as many as `to` (ts_operands_selected()).
+	 */
+	TS_WAY_SELECT,
+	TS_WAY_SELECTOR,
 };
 
 struct ts_transfer {
@@ -205,6 +211,22 @@ enum ts_op_happens ts_operands_happen(const struct ts_operands *ops, const struc
  * The instruction calls nothing.
  */
 void ts_operands_leave_out(struct ts_operands *ops);
+
+/* How an element of a selector names one of a table: ((element >> shift) & mask); with a bit of `zero` it makes zero. */
+struct ts_selection {
+	uint8_t unit, shift, mask, zero;
+	uint8_t first; /* the table's element that is the first of this part */
+};
+
+void ts_operands_set_selection(struct ts_transfer *t, const struct ts_selection *how);
+
+/*
+ * The byte of the transfer's source that byte @i of its destination is, if @selector is the lowest byte of the element of its
+ * selector, which is byte i / unit * unit.
+ *
+ * Returns from.len if it is none of these.
+ */
+unsigned ts_operands_selected(const struct ts_transfer *t, unsigned i, uint8_t selector);
 
 /* A decoder of one family appends a transfer; one that does not fit makes the instruction incomplete. */
 struct ts_transfer *ts_operands_add(struct ts_operands *ops, struct ts_op_place to, struct ts_op_place from,

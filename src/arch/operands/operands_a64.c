@@ -543,6 +543,8 @@ static bool make_by_name(struct work *x)
 		return make_extension(x);
 	if (ts_cs_is(&x->w, "rev"))
 		return make_reverse(x);
+	if (ts_operands_a64_shuffle(&x->w))
+		return true;
 	return ts_cs_is_one_of(&x->w, "and ands orr orn eor eon bic bics mvn") && make_bitwise(x);
 }
 

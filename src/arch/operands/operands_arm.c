@@ -172,7 +172,7 @@ static bool make_load(struct work *x, unsigned n, bool is_signed)
 
 	if (at == x->n || !at)
 		return false;
-	mem = add_memory(x, at, n);
+	mem = add_memory(x, at, n * at);
 	for (unsigned i = 0; i < at; i++) {
 		struct ts_cs_reg to = reg_of(x, i);
 
@@ -192,7 +192,7 @@ static bool make_store(struct work *x, unsigned first, unsigned n)
 
 	if (at == x->n || at <= first)
 		return false;
-	mem = add_memory(x, at, n);
+	mem = add_memory(x, at, n * (at - first));
 	for (unsigned i = first; i < at; i++) {
 		struct ts_cs_reg from = reg_of(x, i);
 
@@ -327,10 +327,34 @@ static void make_mix(struct work *x, unsigned first)
 	}
 }
 
+/*
+ * vmov between two core registers and a double register, or two single registers that follow each other: as many bytes
+ * in the same order on both sides.
+ */
+static bool make_move_pair(struct work *x)
+{
+	unsigned n_to = x->op[0].reg >= ARM_REG_D0 && x->op[0].reg <= ARM_REG_D31 ? 1 : 2;
+
+	for (unsigned i = 0; i < 8; i += 4) {
+		struct ts_cs_reg to = reg_of(x, n_to == 1 ? 0 : i / 4);
+		struct ts_cs_reg from = reg_of(x, x->n - n_to == 1 ? n_to : n_to + i / 4);
+		struct ts_op_place place = ts_cs_part(&x->w, &to, to.len == 8 ? i : 0, 4);
+
+		x->w.order = x->n - n_to == 1 ? n_to : n_to + i / 4;
+		if (to.len && from.len)
+			ts_cs_add(&x->w, place, ts_cs_part(&x->w, &from, from.len == 8 ? i : 0, 4), TS_WAY_COPY);
+		else if (to.len)
+			ts_cs_add(&x->w, place, ts_op_nowhere(), TS_WAY_UNKNOWN);
+	}
+	return true;
+}
+
 static bool make_move(struct work *x)
 {
 	struct ts_cs_reg to, from;
 
+	if (x->n > 2 && x->w.insn->id == ARM_INS_VMOV)
+		return make_move_pair(x);
 	if (x->n != 2 || is_shifted(x) || is_pc(x, 0) || !is_reg(x, 0))
 		return false;
 	to = reg_of(x, 0);
@@ -479,6 +503,14 @@ static bool make_status(struct work *x)
 	return true;
 }
 
+/* mrrc: two registers of the program. */
+static bool make_status_pair(struct work *x)
+{
+	for (unsigned i = 2; i < 4 && is_reg(x, i); i++)
+		ts_cs_add(&x->w, destination(x, i), ts_op_nowhere(), TS_WAY_PROCESSOR);
+	return true;
+}
+
 static bool make_vmrs(struct work *x)
 {
 	if (is_reg(x, 0) && x->op[0].reg == ARM_REG_APSR_NZCV)
@@ -488,18 +520,26 @@ static bool make_vmrs(struct work *x)
 	return true;
 }
 
-/* A vector instruction: everything of all operands; what it writes in its first ones is not told apart. */
+static bool exchanges(const struct work *x)
+{
+	return x->w.insn->id == ARM_INS_VSWP || x->w.insn->id == ARM_INS_VTRN || x->w.insn->id == ARM_INS_VZIP ||
+	       x->w.insn->id == ARM_INS_VUZP;
+}
+
+/* Another vector instruction: each register that it writes is made of all of all operands. */
 static bool make_vector(struct work *x)
 {
 	if (*x->w.insn->mnemonic != 'v' || !is_reg(x, 0))
 		return false;
-	if (find_memory(x) < x->n) { /* elements of structures */
-		x->w.ops->is_complete = false;
+	if (find_memory(x) < x->n) {
+		ts_operands_arm_elements(&x->w, x->is_thumb, find_memory(x));
+		write_back(x, find_memory(x));
 		return true;
 	}
-	mix_operand(x, destination(x, 0), 0);
-	for (unsigned i = 1; i < x->n; i++)
-		mix_operand(x, destination(x, 0), i);
+	for (unsigned to = 0; to < (exchanges(x) ? 2 : 1); to++) {
+		for (unsigned i = 0; i < x->n; i++)
+			mix_operand(x, destination(x, to), i);
+	}
 	return true;
 }
 
@@ -511,6 +551,8 @@ static bool make_access(struct work *x)
 	case ARM_INS_LDRD:
 	case ARM_INS_LDA:
 	case ARM_INS_LDAEX:
+	case ARM_INS_LDAEXD:
+	case ARM_INS_LDREXD:
 	case ARM_INS_LDREX: return make_load(x, 4, false);
 	case ARM_INS_LDRB:
 	case ARM_INS_LDRBT:
@@ -574,6 +616,7 @@ static bool make_by_id(struct work *x)
 	case ARM_INS_SMC: return make_trap(x);
 	case ARM_INS_MRS:
 	case ARM_INS_MRC: return make_status(x);
+	case ARM_INS_MRRC: return make_status_pair(x);
 	case ARM_INS_VMRS: return make_vmrs(x);
 	case ARM_INS_MSR:
 		if (x->n > 1)
@@ -596,6 +639,14 @@ static bool make_by_id(struct work *x)
 	case ARM_INS_SMULL: return make_long(x, false);
 	case ARM_INS_UMLAL:
 	case ARM_INS_SMLAL:
+	case ARM_INS_SMLALBB:
+	case ARM_INS_SMLALBT:
+	case ARM_INS_SMLALTB:
+	case ARM_INS_SMLALTT:
+	case ARM_INS_SMLALD:
+	case ARM_INS_SMLALDX:
+	case ARM_INS_SMLSLD:
+	case ARM_INS_SMLSLDX:
 	case ARM_INS_UMAAL: return make_long(x, true);
 	case ARM_INS_IT:
 	case ARM_INS_NOP:
@@ -611,6 +662,7 @@ static bool make_by_id(struct work *x)
 	case ARM_INS_VCMP:
 	case ARM_INS_VCMPE:
 	case ARM_INS_MCR:
+	case ARM_INS_MCRR:
 	case ARM_INS_VMSR: return true;
 	case ARM_INS_BFI:
 	case ARM_INS_BFC:
@@ -667,8 +719,12 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 	x.op = x.arm->operands;
 	x.n = x.arm->op_count;
 	x.w.is_conditional = x.arm->cc > ARM_CC_INVALID && x.arm->cc < ARM_CC_AL && insn->id != ARM_INS_IT;
-	if (!make_by_id(&x) && is_reg(&x, 0))
-		make_mix(&x, 1);
+	if (!make_by_id(&x)) {
+		if (is_reg(&x, 0))
+			make_mix(&x, 1);
+		else
+			ops->is_complete = false;
+	}
 	find_flow(&x);
 	return true;
 }

@@ -94,6 +94,12 @@ bool ts_cs_is(const struct ts_cs_work *w, const char *word);
 /* Is it one of @words, which are apart by blanks? */
 bool ts_cs_is_one_of(const struct ts_cs_work *w, const char *words);
 
+/* ARM: vldN and vstN, whose operand @memory is the one in memory. */
+void ts_operands_arm_elements(struct ts_cs_work *w, bool is_thumb, unsigned memory);
+
+/* AArch64: shuffles of vectors.  Returns false if it is none. */
+bool ts_operands_a64_shuffle(struct ts_cs_work *w);
+
 /* The families. */
 bool ts_operands_a64_init(struct ts_decoder *d);
 bool ts_operands_arm_init(struct ts_decoder *d);

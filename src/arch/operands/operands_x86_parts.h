@@ -87,6 +87,30 @@ void ts_x86_mix_tested(struct ts_x86_work *w, struct ts_op_place to);
 /* Where a general register lies and its bytes; TS_NO_OFF16 if it is another one. */
 uint16_t ts_x86_off_of(struct ts_x86_work *w, ZydisRegister reg, uint8_t *len);
 
+/* The operand that a vector instruction takes for its first source (the destination, or that of three), and its last one. */
+unsigned ts_x86_first_source(const struct ts_x86_work *w);
+unsigned ts_x86_last_source(const struct ts_x86_work *w);
+
+/* A source of which the decoder says that less than the register takes part: all of it may. */
+struct ts_x86_operand ts_x86_whole(const struct ts_x86_work *w, unsigned i);
+
+/* Rules of instructions that move bytes to other lanes (operands_x86_shuffle.c). */
+void ts_x86_make_align(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_blend(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_broadcast(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_halves(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_insert_element(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_insert_half(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_pack(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_pairs(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_permute(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_permute_lane(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_shift(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_shuffle(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_shuffle_bytes(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_shuffle_of_two(struct ts_x86_work *w, unsigned arg);
+void ts_x86_make_unpack(struct ts_x86_work *w, unsigned arg);
+
 /* Jumps: the next address is made of the target, or of the flags and registers that decide. */
 void ts_x86_jump(struct ts_x86_work *w, unsigned arg);
 

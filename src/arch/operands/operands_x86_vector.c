@@ -2,32 +2,6 @@
 /* Instructions on vectors that move bytes, or work on lanes; all others are made of their whole operands. */
 #include "operands_x86_parts.h"
 
-/* The operand that a vector instruction takes for its first source: the destination, or that of three. */
-static unsigned first_source(const struct ts_x86_work *w)
-{
-	return w->n > 2 && w->op[1].is_read && !w->op[1].is_constant && !w->op[0].is_read ? 1 : 0;
-}
-
-static unsigned last_source(const struct ts_x86_work *w)
-{
-	unsigned i = w->n - 1;
-
-	while (i > 1 && (w->op[i].is_constant || w->op[i].is_implicit))
-		i--;
-	return i;
-}
-
-/* A source of which the decoder says that less than the register takes part: all of it may. */
-static struct ts_x86_operand whole(const struct ts_x86_work *w, unsigned i)
-{
-	struct ts_x86_operand o = w->op[i];
-
-	if (o.n == 1 && o.piece[0].kind == TS_AT_REG && w->raw[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	    ZydisRegisterGetClass(w->raw[i].reg.value) == ZYDIS_REGCLASS_XMM)
-		o.piece[0].len = o.size = 16;
-	return o;
-}
-
 static void make_move(struct ts_x86_work *w, unsigned arg)
 {
 	const struct ts_x86_operand *to = &w->op[0], *from = &w->op[1];
@@ -55,7 +29,7 @@ static void make_move(struct ts_x86_work *w, unsigned arg)
  */
 static void make_half(struct ts_x86_work *w, unsigned halves)
 {
-	struct ts_x86_operand to = whole(w, 0), from = whole(w, w->n > 2 ? 2 : 1);
+	struct ts_x86_operand to = ts_x86_whole(w, 0), from = ts_x86_whole(w, w->n > 2 ? 2 : 1);
 	unsigned to_at = halves & 1 && to.n && to.piece[0].kind == TS_AT_REG ? 8 : 0;
 	unsigned from_at = halves & 2 && from.n && from.piece[0].kind == TS_AT_REG ? 8 : 0;
 
@@ -65,7 +39,7 @@ static void make_half(struct ts_x86_work *w, unsigned halves)
 	}
 	ts_x86_carry(w, &to, to_at, 8, &from, from_at, 8, TS_WAY_COPY);
 	if (w->n > 2) {
-		struct ts_x86_operand other = whole(w, 1);
+		struct ts_x86_operand other = ts_x86_whole(w, 1);
 
 		ts_x86_carry(w, &to, 8 - to_at, 8, &other, 8 - to_at, 8, TS_WAY_COPY);
 		ts_x86_clear_above(w, &to);
@@ -114,7 +88,7 @@ static void make_gather(struct ts_x86_work *w, unsigned unit)
 /* The lowest byte of @how: bytes of a lane. */
 static void make_lanes(struct ts_x86_work *w, unsigned how)
 {
-	unsigned a = first_source(w), b = last_source(w), n = w->ops->n;
+	unsigned a = ts_x86_first_source(w), b = ts_x86_last_source(w), n = w->ops->n;
 	bool is_same = w->raw[a].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       w->raw[b].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       w->raw[a].reg.value == w->raw[b].reg.value;
@@ -135,14 +109,48 @@ static void make_lanes(struct ts_x86_work *w, unsigned how)
 	ts_x86_clear_above(w, to);
 }
 
+/* Each lane is made of the same one of the only source. */
+static void make_each(struct ts_x86_work *w, unsigned unit)
+{
+	const struct ts_x86_operand *to = &w->op[0];
+	unsigned n = w->ops->n;
+
+	if (w->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED || (to->size != 16 && to->size != 32)) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	ts_x86_carry(w, to, 0, to->size, &w->op[1], 0, to->size, TS_WAY_LANES);
+	set_unit(w, n, unit);
+	ts_x86_clear_above(w, to);
+}
+
+/* blendv: each lane is that of one source, by a bit of the same lane of a mask, which is the last operand. */
+static void make_blend_by(struct ts_x86_work *w, unsigned unit)
+{
+	const struct ts_x86_operand *to = &w->op[0];
+	unsigned n = w->ops->n, first = w->n > 3 ? 1 : 0;
+
+	if (w->n < 3 || (to->size != 16 && to->size != 32)) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	for (unsigned i = first; i < first + 3; i++) {
+		struct ts_x86_operand from = ts_x86_whole(w, i);
+
+		ts_x86_carry(w, to, 0, to->size, &from, 0, to->size, TS_WAY_LANES);
+	}
+	set_unit(w, n, unit);
+	ts_x86_clear_above(w, to);
+}
+
 /* The low lane of a scalar instruction: its bytes, those of the last operand, and does the first source take
  * part? */
 #define SCALAR_OF(to, from, has_first) ((to) | (from) << 8 | (has_first) << 16)
 
 static void make_scalar(struct ts_x86_work *w, unsigned how)
 {
-	unsigned first = w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? 0 : first_source(w);
-	struct ts_x86_operand a = whole(w, first), b = w->op[last_source(w)], to = whole(w, 0);
+	unsigned first = w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? 0 : ts_x86_first_source(w);
+	struct ts_x86_operand a = ts_x86_whole(w, first), b = w->op[ts_x86_last_source(w)], to = ts_x86_whole(w, 0);
 	unsigned size = how & 255, read = how >> 8 & 255, n = w->ops->n;
 	bool is_vector = b.n && b.piece[0].kind == TS_AT_REG && read;
 
@@ -151,7 +159,7 @@ static void make_scalar(struct ts_x86_work *w, unsigned how)
 		return;
 	}
 	if (is_vector)
-		b = whole(w, last_source(w));
+		b = ts_x86_whole(w, ts_x86_last_source(w));
 	if (how >> 16)
 		ts_x86_carry(w, &to, 0, size, &a, 0, size, TS_WAY_MIX);
 	ts_x86_carry(w, &to, 0, size, &b, 0, read && read < b.size ? read : b.size, TS_WAY_MIX);
@@ -171,194 +179,6 @@ static void make_test(struct ts_x86_work *w, unsigned arg)
 	w->written = CF | ZF;
 	w->zeroed = TS_X86_STATUS_FLAGS & ~w->written & ~0x400u;
 	ts_x86_mix_flags(w);
-}
-
-/* Copies of elements: element i of @to is element index[i] of source a (below @n_of_a) or b. */
-struct pick {
-	unsigned unit, n;
-	uint8_t from[32];
-};
-
-static void carry_picks(struct ts_x86_work *w, const struct pick *p, unsigned n_of_a)
-{
-	const struct ts_x86_operand a = whole(w, first_source(w)), b = whole(w, last_source(w));
-	const struct ts_x86_operand *to = &w->op[0];
-
-	for (unsigned i = 0; i < p->n; i++) {
-		bool is_a = p->from[i] < n_of_a;
-		unsigned at = (is_a ? p->from[i] : p->from[i] - n_of_a) * p->unit;
-
-		ts_x86_carry(w, to, i * p->unit, p->unit, is_a ? &a : &b, at, p->unit, TS_WAY_COPY);
-	}
-	ts_x86_clear_above(w, to);
-}
-
-static void make_unpack(struct ts_x86_work *w, unsigned arg)
-{
-	struct pick p = { .unit = arg & 15 };
-	unsigned a_lane = 16 / p.unit, size = w->op[0].size, n_of_a = size / p.unit;
-	bool is_high = arg & 16;
-
-	if (size > 32 || (size != 16 && size != 32)) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	for (unsigned lane = 0; lane < size / 16; lane++) {
-		for (unsigned i = 0; i < a_lane; i++) {
-			unsigned at = lane * a_lane + (is_high ? a_lane / 2 : 0) + i / 2;
-
-			p.from[p.n++] = (uint8_t)(i & 1 ? at + n_of_a : at);
-		}
-	}
-	carry_picks(w, &p, n_of_a);
-}
-
-/* pshufd, pshuflw, pshufhw: the immediate picks among four elements of a lane. */
-static void make_shuffle(struct ts_x86_work *w, unsigned arg)
-{
-	struct pick p = { .unit = arg & 15 };
-	unsigned size = w->op[0].size, a_lane = 16 / p.unit, base = arg & 16 ? 4 : 0;
-	unsigned imm = (unsigned)ts_x86_immediate(w);
-
-	if (size != 16 && size != 32) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	for (unsigned lane = 0; lane < size / 16; lane++) {
-		for (unsigned i = 0; i < a_lane; i++) {
-			bool is_picked = i >= base && i < base + 4;
-			unsigned at = is_picked ? base + (imm >> 2 * (i - base) & 3) : i;
-
-			p.from[p.n++] = (uint8_t)(size / p.unit + lane * a_lane + at);
-		}
-	}
-	carry_picks(w, &p, size / p.unit);
-}
-
-/* shufps and shufpd: the lower half of each lane is picked from the first source, the upper one from the
- * second. */
-static void make_shuffle_of_two(struct ts_x86_work *w, unsigned unit)
-{
-	struct pick p = { .unit = unit };
-	unsigned size = w->op[0].size, a_lane = 16 / unit, bits = unit == 4 ? 2 : 1, n_of_a = size / unit;
-	unsigned imm = (unsigned)ts_x86_immediate(w);
-
-	if (size != 16 && size != 32) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	for (unsigned i = 0; i < n_of_a; i++) {
-		unsigned shift = (unit == 4 ? i % a_lane : i) * bits;
-		unsigned at = i / a_lane * a_lane + (imm >> shift & (a_lane - 1));
-
-		p.from[p.n++] = (uint8_t)(i % a_lane < a_lane / 2 ? at : at + n_of_a);
-	}
-	carry_picks(w, &p, n_of_a);
-}
-
-/* Elements of the second source where the immediate has a bit, of the first one elsewhere. */
-static void make_blend(struct ts_x86_work *w, unsigned unit)
-{
-	struct pick p = { .unit = unit };
-	unsigned size = w->op[0].size, n = size / unit, imm = (unsigned)ts_x86_immediate(w);
-
-	if (size != 16 && size != 32) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	for (unsigned i = 0; i < n; i++)
-		p.from[p.n++] = (uint8_t)(imm >> i % 8 & 1 ? n + i : i);
-	carry_picks(w, &p, n);
-}
-
-/* movddup and its like: each pair of elements is the even (@arg below 16) or the odd one of the source. */
-static void make_pairs(struct ts_x86_work *w, unsigned arg)
-{
-	struct pick p = { .unit = arg & 15 };
-	unsigned size = w->op[0].size;
-
-	if (size != 16 && size != 32) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	for (unsigned i = 0; i < size / p.unit; i++)
-		p.from[p.n++] = (uint8_t)((i & ~1u) + arg / 16);
-	carry_picks(w, &p, 0);
-}
-
-/* Each element is the first one of the source. */
-static void make_broadcast(struct ts_x86_work *w, unsigned unit)
-{
-	struct pick p = { .unit = unit, .n = w->op[0].size / unit };
-
-	if ((w->op[0].size != 16 && w->op[0].size != 32) ||
-	    w->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	carry_picks(w, &p, 0);
-}
-
-/* vpermq and vpermpd with an immediate. */
-static void make_permute(struct ts_x86_work *w, unsigned arg)
-{
-	struct pick p = { .unit = 8 };
-	unsigned imm = (unsigned)ts_x86_immediate(w);
-
-	(void)arg;
-	if (w->op[0].size != 32 || !w->op[w->n - 1].is_constant) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	for (; p.n < 4; p.n++)
-		p.from[p.n] = imm >> 2 * p.n & 3;
-	carry_picks(w, &p, 0);
-}
-
-/* insertps: one element moves, those of the mask become zero. */
-static void make_insert_element(struct ts_x86_work *w, unsigned arg)
-{
-	const struct ts_x86_operand a = whole(w, first_source(w)), b = whole(w, last_source(w)),
-				    to = whole(w, 0);
-	unsigned imm = (unsigned)ts_x86_immediate(w), source = b.size == 16 ? imm >> 6 & 3 : 0;
-	bool is_legacy = w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-
-	(void)arg;
-	for (unsigned i = 0; i < 4; i++) {
-		if (imm >> i & 1)
-			ts_x86_fill(w, &to, 4 * i, 4, TS_WAY_ZERO);
-		else if (i == (imm >> 4 & 3))
-			ts_x86_carry(w, &to, 4 * i, 4, &b, 4 * source, 4, TS_WAY_COPY);
-		else if (!is_legacy)
-			ts_x86_carry(w, &to, 4 * i, 4, &a, 4 * i, 4, TS_WAY_COPY);
-	}
-	ts_x86_clear_above(w, &to);
-}
-
-/* pslldq (@arg 0), psrldq (1), palignr (2): bytes of a 16-byte lane move. */
-static void make_align(struct ts_x86_work *w, unsigned arg)
-{
-	const struct ts_x86_operand *to = &w->op[0], *a = &w->op[first_source(w)],
-				    *b = &w->op[last_source(w)];
-	unsigned by = (unsigned)ts_x86_immediate(w) & 255;
-
-	if (to->size != 16) {
-		ts_x86_mix(w, 0);
-		return;
-	}
-	if (arg < 2)
-		a = b = w->n > 2 ? &w->op[1] : to;
-	for (unsigned i = 0; i < 16; i++) {
-		unsigned at = arg ? i + by : i - by; /* in b, then in a; wraps for what comes from nowhere */
-
-		if (at < 16)
-			ts_x86_carry(w, to, i, 1, b, at, 1, TS_WAY_COPY);
-		else if (arg == 2 && at < 32)
-			ts_x86_carry(w, to, i, 1, a, at - 16, 1, TS_WAY_COPY);
-		else
-			ts_x86_fill(w, to, i, 1, TS_WAY_ZERO);
-	}
-	ts_x86_clear_above(w, to);
 }
 
 static void make_extract(struct ts_x86_work *w, unsigned unit)
@@ -405,8 +225,8 @@ static void make_extract_half(struct ts_x86_work *w, unsigned arg)
 
 static void make_insert(struct ts_x86_work *w, unsigned unit)
 {
-	const struct ts_x86_operand *to = &w->op[0], *old = &w->op[first_source(w)],
-				    *from = &w->op[last_source(w)];
+	const struct ts_x86_operand *to = &w->op[0], *old = &w->op[ts_x86_first_source(w)],
+				    *from = &w->op[ts_x86_last_source(w)];
 	unsigned at = ((unsigned)ts_x86_immediate(w) & (16 / unit - 1)) * unit;
 
 	if (old != to) {
@@ -518,22 +338,29 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "addps", make_lanes, 4 },
 	{ "addsd", make_scalar, SCALAR_OF(8, 8, 1) },
 	{ "addss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "addsubpd", make_lanes, 8 },
+	{ "addsubps", make_lanes, 4 },
 	{ "andnpd", make_lanes, 1 },
 	{ "andnps", make_lanes, 1 },
 	{ "andpd", make_lanes, 1 },
 	{ "andps", make_lanes, 1 },
-	{ "blendpd", make_blend, 8 },
-	{ "blendps", make_blend, 4 },
-	{ "broadcastf128", make_broadcast, 16 },
-	{ "broadcasti128", make_broadcast, 16 },
-	{ "broadcastsd", make_broadcast, 8 },
-	{ "broadcastss", make_broadcast, 4 },
+	{ "blendpd", ts_x86_make_blend, 8 },
+	{ "blendps", ts_x86_make_blend, 4 },
+	{ "blendvpd", make_blend_by, 8 },
+	{ "blendvps", make_blend_by, 4 },
+	{ "broadcastf128", ts_x86_make_broadcast, 16 },
+	{ "broadcasti128", ts_x86_make_broadcast, 16 },
+	{ "broadcastsd", ts_x86_make_broadcast, 8 },
+	{ "broadcastss", ts_x86_make_broadcast, 4 },
 	{ "cmpsd", make_scalar, SCALAR_OF(8, 8, 1) },
 	{ "cmpss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "cvtdq2ps", make_each, 4 },
+	{ "cvtps2dq", make_each, 4 },
 	{ "cvtsd2ss", make_scalar, SCALAR_OF(4, 8, 0) },
 	{ "cvtsi2sd", make_scalar, SCALAR_OF(8, 0, 0) },
 	{ "cvtsi2ss", make_scalar, SCALAR_OF(4, 0, 0) },
 	{ "cvtss2sd", make_scalar, SCALAR_OF(8, 4, 0) },
+	{ "cvttps2dq", make_each, 4 },
 	{ "divpd", make_lanes, 8 },
 	{ "divps", make_lanes, 4 },
 	{ "divsd", make_scalar, SCALAR_OF(8, 8, 1) },
@@ -549,7 +376,13 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "gatherdps", make_gather, 4 },
 	{ "gatherqpd", make_gather, 8 },
 	{ "gatherqps", make_gather, 4 },
-	{ "insertps", make_insert_element, 0 },
+	{ "haddpd", ts_x86_make_pack, 8 },
+	{ "haddps", ts_x86_make_pack, 4 },
+	{ "hsubpd", ts_x86_make_pack, 8 },
+	{ "hsubps", ts_x86_make_pack, 4 },
+	{ "insertf128", ts_x86_make_insert_half, 0 },
+	{ "inserti128", ts_x86_make_insert_half, 0 },
+	{ "insertps", ts_x86_make_insert_element, 0 },
 	MOVE("lddqu"),
 	{ "maxpd", make_lanes, 8 },
 	{ "maxps", make_lanes, 4 },
@@ -562,7 +395,7 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	MOVE("movapd"),
 	MOVE("movaps"),
 	MOVE("movd"),
-	{ "movddup", make_pairs, 8 },
+	{ "movddup", ts_x86_make_pairs, 8 },
 	MOVE("movdqa"),
 	MOVE("movdqu"),
 	{ "movhlps", make_half, 2 },
@@ -577,8 +410,8 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	MOVE("movntps"),
 	MOVE("movq"),
 	{ "movsd", make_move, 8 },
-	{ "movshdup", make_pairs, 16 + 4 },
-	{ "movsldup", make_pairs, 4 },
+	{ "movshdup", ts_x86_make_pairs, 16 + 4 },
+	{ "movsldup", ts_x86_make_pairs, 4 },
 	{ "movss", make_move, 4 },
 	MOVE("movupd"),
 	MOVE("movups"),
@@ -588,6 +421,13 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "mulss", make_scalar, SCALAR_OF(4, 4, 1) },
 	{ "orpd", make_lanes, 1 },
 	{ "orps", make_lanes, 1 },
+	{ "pabsb", make_each, 1 },
+	{ "pabsd", make_each, 4 },
+	{ "pabsw", make_each, 2 },
+	{ "packssdw", ts_x86_make_pack, 2 },
+	{ "packsswb", ts_x86_make_pack, 1 },
+	{ "packusdw", ts_x86_make_pack, 2 },
+	{ "packuswb", ts_x86_make_pack, 1 },
 	{ "paddb", make_lanes, 1 },
 	{ "paddd", make_lanes, 4 },
 	{ "paddq", make_lanes, 8 },
@@ -596,17 +436,18 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "paddusb", make_lanes, 1 },
 	{ "paddusw", make_lanes, 2 },
 	{ "paddw", make_lanes, 2 },
-	{ "palignr", make_align, 2 },
+	{ "palignr", ts_x86_make_align, 2 },
 	{ "pand", make_lanes, 1 },
 	{ "pandn", make_lanes, 1 },
 	{ "pavgb", make_lanes, 1 },
 	{ "pavgw", make_lanes, 2 },
-	{ "pblendd", make_blend, 4 },
-	{ "pblendw", make_blend, 2 },
-	{ "pbroadcastb", make_broadcast, 1 },
-	{ "pbroadcastd", make_broadcast, 4 },
-	{ "pbroadcastq", make_broadcast, 8 },
-	{ "pbroadcastw", make_broadcast, 2 },
+	{ "pblendd", ts_x86_make_blend, 4 },
+	{ "pblendvb", make_blend_by, 1 },
+	{ "pblendw", ts_x86_make_blend, 2 },
+	{ "pbroadcastb", ts_x86_make_broadcast, 1 },
+	{ "pbroadcastd", ts_x86_make_broadcast, 4 },
+	{ "pbroadcastq", ts_x86_make_broadcast, 8 },
+	{ "pbroadcastw", ts_x86_make_broadcast, 2 },
 	{ "pcmpeqb", make_lanes, 1 | SETS },
 	{ "pcmpeqd", make_lanes, 4 | SETS },
 	{ "pcmpeqq", make_lanes, 8 | SETS },
@@ -615,8 +456,14 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "pcmpgtd", make_lanes, 4 | CLEARS },
 	{ "pcmpgtq", make_lanes, 8 | CLEARS },
 	{ "pcmpgtw", make_lanes, 2 | CLEARS },
-	{ "permpd", make_permute, 0 },
-	{ "permq", make_permute, 0 },
+	{ "perm2f128", ts_x86_make_halves, 0 },
+	{ "perm2i128", ts_x86_make_halves, 0 },
+	{ "permd", ts_x86_make_permute, 4 },
+	{ "permilpd", ts_x86_make_permute_lane, 8 },
+	{ "permilps", ts_x86_make_permute_lane, 4 },
+	{ "permpd", ts_x86_make_permute, 0 },
+	{ "permps", ts_x86_make_permute, 4 },
+	{ "permq", ts_x86_make_permute, 0 },
 	{ "pextrb", make_extract, 1 },
 	{ "pextrd", make_extract, 4 },
 	{ "pextrq", make_extract, 8 },
@@ -625,10 +472,18 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "pgatherdq", make_gather, 8 },
 	{ "pgatherqd", make_gather, 4 },
 	{ "pgatherqq", make_gather, 8 },
+	{ "phaddd", ts_x86_make_pack, 4 },
+	{ "phaddsw", ts_x86_make_pack, 2 },
+	{ "phaddw", ts_x86_make_pack, 2 },
+	{ "phsubd", ts_x86_make_pack, 4 },
+	{ "phsubsw", ts_x86_make_pack, 2 },
+	{ "phsubw", ts_x86_make_pack, 2 },
 	{ "pinsrb", make_insert, 1 },
 	{ "pinsrd", make_insert, 4 },
 	{ "pinsrq", make_insert, 8 },
 	{ "pinsrw", make_insert, 2 },
+	{ "pmaddubsw", make_lanes, 2 },
+	{ "pmaddwd", make_lanes, 4 },
 	{ "pmaxsb", make_lanes, 1 },
 	{ "pmaxsd", make_lanes, 4 },
 	{ "pmaxsw", make_lanes, 2 },
@@ -650,16 +505,37 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "pmovzxbw", make_widen, 32 + 1 },
 	{ "pmovzxdq", make_widen, 128 + 4 },
 	{ "pmovzxwd", make_widen, 64 + 2 },
+	{ "pmuldq", make_lanes, 8 },
+	{ "pmulhrsw", make_lanes, 2 },
 	{ "pmulhuw", make_lanes, 2 },
 	{ "pmulhw", make_lanes, 2 },
 	{ "pmulld", make_lanes, 4 },
 	{ "pmullw", make_lanes, 2 },
+	{ "pmuludq", make_lanes, 8 },
 	{ "por", make_lanes, 1 },
-	{ "pshufd", make_shuffle, 4 },
-	{ "pshufhw", make_shuffle, 16 + 2 },
-	{ "pshuflw", make_shuffle, 2 },
-	{ "pslldq", make_align, 0 },
-	{ "psrldq", make_align, 1 },
+	{ "psadbw", make_lanes, 8 },
+	{ "pshufb", ts_x86_make_shuffle_bytes, 0 },
+	{ "pshufd", ts_x86_make_shuffle, 4 },
+	{ "pshufhw", ts_x86_make_shuffle, 16 + 2 },
+	{ "pshuflw", ts_x86_make_shuffle, 2 },
+	{ "psignb", make_lanes, 1 },
+	{ "psignd", make_lanes, 4 },
+	{ "psignw", make_lanes, 2 },
+	{ "pslld", ts_x86_make_shift, 4 },
+	{ "pslldq", ts_x86_make_align, 0 },
+	{ "psllq", ts_x86_make_shift, 8 },
+	{ "psllvd", make_lanes, 4 },
+	{ "psllvq", make_lanes, 8 },
+	{ "psllw", ts_x86_make_shift, 2 },
+	{ "psrad", ts_x86_make_shift, 4 },
+	{ "psravd", make_lanes, 4 },
+	{ "psraw", ts_x86_make_shift, 2 },
+	{ "psrld", ts_x86_make_shift, 4 },
+	{ "psrldq", ts_x86_make_align, 1 },
+	{ "psrlq", ts_x86_make_shift, 8 },
+	{ "psrlvd", make_lanes, 4 },
+	{ "psrlvq", make_lanes, 8 },
+	{ "psrlw", ts_x86_make_shift, 2 },
 	{ "psubb", make_lanes, 1 | CLEARS },
 	{ "psubd", make_lanes, 4 | CLEARS },
 	{ "psubq", make_lanes, 8 | CLEARS },
@@ -669,31 +545,35 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "psubusw", make_lanes, 2 },
 	{ "psubw", make_lanes, 2 | CLEARS },
 	{ "ptest", make_test, 0 },
-	{ "punpckhbw", make_unpack, 16 + 1 },
-	{ "punpckhdq", make_unpack, 16 + 4 },
-	{ "punpckhqdq", make_unpack, 16 + 8 },
-	{ "punpckhwd", make_unpack, 16 + 2 },
-	{ "punpcklbw", make_unpack, 1 },
-	{ "punpckldq", make_unpack, 4 },
-	{ "punpcklqdq", make_unpack, 8 },
-	{ "punpcklwd", make_unpack, 2 },
+	{ "punpckhbw", ts_x86_make_unpack, 16 + 1 },
+	{ "punpckhdq", ts_x86_make_unpack, 16 + 4 },
+	{ "punpckhqdq", ts_x86_make_unpack, 16 + 8 },
+	{ "punpckhwd", ts_x86_make_unpack, 16 + 2 },
+	{ "punpcklbw", ts_x86_make_unpack, 1 },
+	{ "punpckldq", ts_x86_make_unpack, 4 },
+	{ "punpcklqdq", ts_x86_make_unpack, 8 },
+	{ "punpcklwd", ts_x86_make_unpack, 2 },
 	{ "pxor", make_lanes, 1 | CLEARS },
+	{ "rcpps", make_each, 4 },
 	{ "rcpss", make_scalar, SCALAR_OF(4, 4, 0) },
 	{ "roundsd", make_scalar, SCALAR_OF(8, 8, 0) },
 	{ "roundss", make_scalar, SCALAR_OF(4, 4, 0) },
+	{ "rsqrtps", make_each, 4 },
 	{ "rsqrtss", make_scalar, SCALAR_OF(4, 4, 0) },
-	{ "shufpd", make_shuffle_of_two, 8 },
-	{ "shufps", make_shuffle_of_two, 4 },
+	{ "shufpd", ts_x86_make_shuffle_of_two, 8 },
+	{ "shufps", ts_x86_make_shuffle_of_two, 4 },
+	{ "sqrtpd", make_each, 8 },
+	{ "sqrtps", make_each, 4 },
 	{ "sqrtsd", make_scalar, SCALAR_OF(8, 8, 0) },
 	{ "sqrtss", make_scalar, SCALAR_OF(4, 4, 0) },
 	{ "subpd", make_lanes, 8 },
 	{ "subps", make_lanes, 4 },
 	{ "subsd", make_scalar, SCALAR_OF(8, 8, 1) },
 	{ "subss", make_scalar, SCALAR_OF(4, 4, 1) },
-	{ "unpckhpd", make_unpack, 16 + 8 },
-	{ "unpckhps", make_unpack, 16 + 4 },
-	{ "unpcklpd", make_unpack, 8 },
-	{ "unpcklps", make_unpack, 4 },
+	{ "unpckhpd", ts_x86_make_unpack, 16 + 8 },
+	{ "unpckhps", ts_x86_make_unpack, 16 + 4 },
+	{ "unpcklpd", ts_x86_make_unpack, 8 },
+	{ "unpcklps", ts_x86_make_unpack, 4 },
 	{ "xorpd", make_lanes, 1 | CLEARS },
 	{ "xorps", make_lanes, 1 | CLEARS },
 	{ "xrstor", make_area, HAS_MASK },

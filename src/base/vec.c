@@ -36,13 +36,23 @@ bool ts_vec_grow(void *array, size_t n, size_t *cap, size_t more, size_t item_le
 	return true;
 }
 
+/* For how many items an array of @n has room: up to an eighth more, so that @n calls do not copy it @n times. */
+static size_t capacity(size_t n)
+{
+	size_t unit = 1;
+
+	while (unit < n / 16)
+		unit *= 2;
+	return n > SIZE_MAX - unit ? SIZE_MAX : (n + unit - 1) / unit * unit;
+}
+
 bool ts_vec_extend(void *array, size_t *n, size_t i, size_t item_len)
 {
 	char *items;
 
 	if (i < *n)
 		return true;
-	if (i == SIZE_MAX || !resize(array, i + 1, item_len))
+	if (i == SIZE_MAX || (capacity(i + 1) != capacity(*n) && !resize(array, capacity(i + 1), item_len)))
 		return false;
 	memcpy(&items, array, sizeof(items));
 	memset(items + *n * item_len, 0, (i + 1 - *n) * item_len);

@@ -24,8 +24,8 @@ static inline bool ts_vec_reserve(void *array, size_t n, size_t *cap, size_t mor
 }
 
 /*
- * Make an array of *n items hold item @i.  The new items are zeros.  The capacity is not kept: this is for arrays that
- * grow rarely.
+ * Make an array of *n items hold item @i.  The new items are zeros.  No capacity is kept: it follows from the length, so that
+ * this function must have allocated the array.  This is for arrays that grow rarely.
  *
  * Returns true if *n is greater than @i.
  * Returns false if memory is exhausted; the array and *n are then unchanged.

@@ -84,14 +84,14 @@ bool ts_turns_use(struct ts_turns *s, const struct ts_turn_piece *piece)
 
 bool ts_turns_take_threads(struct ts_turns *s, struct ts_index_arrays *a, uint32_t n_threads)
 {
-	size_t n;
+	size_t n, room = 0;
 	const struct saved_thread *saved = ts_index_take(a, sizeof(*saved), &n);
 
 	if (!saved || n > n_threads || !s->n_blocks)
 		return false;
 	free(s->threads);
-	s->threads = calloc(n + 1, sizeof(*s->threads));
-	s->n_threads = s->threads ? (uint32_t)n : 0;
+	s->threads = NULL;
+	s->n_threads = ts_vec_extend(&s->threads, &room, n, sizeof(*s->threads)) ? (uint32_t)n : 0;
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		s->threads[i].first = saved[i].first;
 		s->threads[i].end = saved[i].end;

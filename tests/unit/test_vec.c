@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "no_memory.h"
 #include "src/base/vec.h"
 
 START_TEST(items_stay_while_the_room_doubles)
@@ -58,6 +59,27 @@ START_TEST(new_items_up_to_an_ordinal_are_zeros)
 }
 END_TEST
 
+/* One allocation an item copies an array of 16,384 threads 16,384 times. */
+START_TEST(an_array_that_grows_item_by_item_is_seldom_copied)
+{
+	uint32_t *items = NULL;
+	size_t n = 0;
+	uint32_t n_good = 0;
+	int64_t n_lost;
+
+	no_memory_start(UINT64_MAX, UINT64_MAX);
+	for (uint32_t i = 0; i < 16384 && ts_vec_extend(&items, &n, i, sizeof(*items)); i++) {
+		n_good += n == i + 1 && items[i] == 0;
+		items[i] = i + 1;
+	}
+	ck_assert_uint_lt(no_memory_end(&n_lost), 200);
+	ck_assert_uint_eq(n_good, 16384);
+	for (uint32_t i = 0; i < n; i++)
+		ck_assert_uint_eq(items[i], i + 1);
+	free(items);
+}
+END_TEST
+
 START_TEST(more_than_memory_can_be_is_refused)
 {
 	uint64_t *items = NULL;
@@ -73,4 +95,5 @@ START_TEST(more_than_memory_can_be_is_refused)
 END_TEST
 
 UNIT_SUITE("vec", items_stay_while_the_room_doubles, room_that_is_there_is_left_alone,
-	   new_items_up_to_an_ordinal_are_zeros, more_than_memory_can_be_is_refused)
+	   new_items_up_to_an_ordinal_are_zeros, an_array_that_grows_item_by_item_is_seldom_copied,
+	   more_than_memory_can_be_is_refused)

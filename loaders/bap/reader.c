@@ -12,7 +12,6 @@
 #include "trace.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "decoder.h"
 #include "insn.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
-#include <string.h>
-
 #include "src/arch/operands/operands.h"
 
 /* The number of examined states. */

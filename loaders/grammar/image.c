@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
-#include <string.h>
-
 #include "src/base/hex.h"
 
 #define PIECE 16384u /* bytes */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "image.h"

@@ -8,7 +8,6 @@
 #include "reader.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/point.h"

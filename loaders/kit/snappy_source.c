@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "snappy.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,6 @@
 
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/insn_len.h"

@@ -3,7 +3,6 @@
  * Tenet logs: opening.  The processor is found by the names of registers, the rest by the first lines
  * (tracer.c).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
  */
 #include "log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Lines that are looked at. */

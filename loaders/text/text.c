@@ -17,8 +17,6 @@
  *
  * A decode point is where the next step begins, and its thread.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/line_reader.h"

@@ -7,9 +7,6 @@
  */
 #include "trace.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "loaders/kit/point.h"
 #include "loaders/kit/window.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "note.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/cursor.h"

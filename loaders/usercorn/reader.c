@@ -12,7 +12,6 @@
 #include "group.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/point.h"

@@ -21,8 +21,6 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/point.h"

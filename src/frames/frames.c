@@ -2,7 +2,6 @@
 #include "frames.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/bisect.h"
 #include "src/base/vec.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "index_policy.h"

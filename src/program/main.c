@@ -23,7 +23,6 @@
 #include "src/program/debug/serve.h"
 #include "src/program/open/kept.h"
 #include "src/program/open/opening.h"
-#include "src/program/open/packed.h"
 #include "src/program/open/processes.h"
 
 /* The other trace of a comparison, opened with the same options; --index names the first one's. */

@@ -10,7 +10,6 @@
 
 #include "cli_commands.h"
 #include "src/symbols/process_names.h"
-#include "src/ask/diff/diff.h"
 #include "src/base/similar.h"
 #include "src/base/suffix.h"
 #include "src/index/index_parts.h"

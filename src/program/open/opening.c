@@ -12,7 +12,6 @@
 #include "loaders/unread.h"
 #include "processes.h"
 #include "src/base/cache_dir.h"
-#include "src/base/log.h"
 #include "src/index/trace_keys.h"
 #include "src/model/part.h"
 #include "src/object/elf_image.h"

@@ -10,7 +10,6 @@
 #include "src/program/cli/message.h"
 #include "src/program/cli/meter.h"
 #include "src/program/cli/report.h"
-#include "src/query/query.h"
 
 #define STEPS_A_GROW (UINT64_C(1) << 16)
 

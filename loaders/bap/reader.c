@@ -309,6 +309,6 @@ bool bap_read_initial(struct bap *rec, struct ts_error *err)
 	done = skip_to_first(r, &rec->base.initial, err);
 	ts_reader_close(&r->base);
 	if (done && rec->base.initial.is_failed)
-		return ts_fail(err, TS_ENOMEM, rec->first, "no memory for the initial state");
+		return ts_no_memory(err, "the initial state");
 	return done;
 }

@@ -266,8 +266,7 @@ static bool read_thread(struct text_reader *r, struct words *w)
 	r->thread = ts_recording_thread(&r->rec->base, 0, 1, tid);
 	if (r->rec->base.n_threads > MAX_THREADS)
 		return ts_fail(w->err, TS_ELIMIT, w->left.off, "more than %u threads", MAX_THREADS);
-	return r->thread != TS_NO_THREAD ||
-	       ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+	return r->thread != TS_NO_THREAD || ts_no_memory(w->err, "a thread");
 }
 
 /* "step PC [CODE]": what it read of the code. */
@@ -432,13 +431,12 @@ static bool read_head(struct text *rec, struct text_reader *r, struct ts_error *
 static bool read_start(struct text *rec, struct text_reader *r, struct ts_error *err)
 {
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+		return ts_no_memory(err, "a thread");
 	if (!read_head(rec, r, err) || read_effects(r, &rec->base.initial, err) == TS_FAIL)
 		return false;
 	rec->first = r->lines.off;
 	rec->base.has_reads = true;
-	return !rec->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	return !rec->base.initial.is_failed || ts_no_memory(err, "the state at position 0");
 }
 
 static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,

@@ -150,11 +150,6 @@ static void write_on(struct ucir_reader *r, struct ts_steps *out)
 	}
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
-}
-
 /* -------------------------------------------------------------------------------- steps */
 
 /* The STEP of the current task: close the group. */
@@ -175,7 +170,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	else
 		ucir_x87_step(r, t, op->len, out);
 	if (out->is_failed)
-		return no_memory(err);
+		return ts_no_memory(err, "reading the trace");
 	ts_steps_close(out, t->pc, op->len <= r->w.rec->arch->max_insn_len ? (uint16_t)op->len : 0,
 		       t->thread);
 	next = t->has_next_pc ? t->next_pc : (t->pc + op->len) & r->w.rec->addr_mask;
@@ -189,7 +184,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	t->had_pc = t->has_stepped = true;
 	if (__builtin_expect(t->is_exiting, 0))
 		ucir_end_task(r, t);
-	return !out->is_failed || no_memory(err);
+	return !out->is_failed || ts_no_memory(err, "reading the trace");
 }
 
 /* An op at stream level. */

@@ -15,11 +15,6 @@ enum task_flag {
 	IS_EXITING = 16,
 };
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the processes of the trace");
-}
-
 static void free_task(struct ucir_task *t)
 {
 	free(t->parts.items);
@@ -118,7 +113,7 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 
 	if (!t || (tasks->n == tasks->cap && !grow(tasks))) {
 		free(t);
-		no_memory(err);
+		ts_no_memory(err, "the processes of the trace");
 		return NULL;
 	}
 	t->pid = pid;
@@ -156,7 +151,7 @@ static void forget_places(struct ucir_parts *p)
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
 	if (!ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
-		return no_memory(err);
+		return ts_no_memory(err, "the processes of the trace");
 	p->items[p->n++] = *part;
 	if (p->n == MAX_PARTS)
 		forget_places(p);

@@ -642,9 +642,8 @@ struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial
 	r->after = &r->stages[2];
 	x64dbg_blocks_init(&r->blocks, rec, &r->insns);
 	ts_steps_init(&ignored);
-	done = x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs) ?
-		       start(r, initial ? initial : &ignored, err) :
-		       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+	done = (x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs) || ts_no_memory(err, "a reader")) &&
+	       start(r, initial ? initial : &ignored, err);
 	ts_steps_fini(&ignored);
 	if (done)
 		return &r->base;

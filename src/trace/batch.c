@@ -39,7 +39,7 @@ void ts_batch_give_back(struct ts_steps *b, uint64_t max)
 void ts_batch_fail_for_memory(struct ts_batch *b)
 {
 	ts_error_reset(&b->err);
-	ts_fail(&b->err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+	ts_no_memory(&b->err, "the steps of a chunk");
 	b->next = TS_FAIL;
 }
 

@@ -248,7 +248,7 @@ static struct ts_reader *follow(struct ts_feed *f, struct ts_recording *twin, st
 	ts_feed_start(f, &point);
 	done = r &&
 	       ((ts_buf_ok(&point) && ts_learned_take(&learned, f->rec) && ts_learned_give(&learned, twin)) ||
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead")) &&
+		ts_no_memory(err, "reading ahead")) &&
 	       r->ops->resume(r, point.data, point.len, err);
 	ts_learned_fini(&learned);
 	ts_buf_fini(&point);
@@ -305,7 +305,7 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
 	if (r && !add_decoder(f, twin, r)) {
 		ts_reader_close(r);
 		r = NULL;
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+		ts_no_memory(err, "reading ahead");
 	}
 	if (!r) {
 		ts_recording_close(twin);
@@ -334,15 +334,13 @@ struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
 {
 	struct ts_feed *f = calloc(1, sizeof(*f));
 
-	if (!f) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
-		return NULL;
-	}
+	if (!f)
+		return ts_no_memory(err, "reading it");
 	init(f, rec);
 	if (make_ring(f, 1, 1, LEN_HERE))
 		set_decoder(f, &f->decoders[0], NULL, rec->ops->reader(rec, err));
 	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
+		ts_no_memory(err, "reading it");
 	if (f->decoders[0].reader)
 		return f;
 	ts_feed_free(f);

@@ -115,8 +115,7 @@ static bool teach(struct ts_feed *f, struct decoder *d)
 static bool go_to(struct decoder *d, const struct ts_buf *point, bool *is_odd, struct ts_error *err)
 {
 	uint64_t n_learned = d->twin->n_learned;
-	bool done = ts_learned_take(&d->before, d->twin) ||
-		    ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+	bool done = ts_learned_take(&d->before, d->twin) || ts_no_memory(err, "reading ahead");
 
 	done = done && d->reader->ops->resume(d->reader, point->data, point->len, err);
 	*is_odd = d->twin->n_learned != n_learned;

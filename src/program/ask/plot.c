@@ -48,8 +48,7 @@ static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_er
 		ts_svg_put(&out, p, title);
 	else
 		ts_html_put(&out, p, title);
-	done = ts_buf_ok(&out) ? write_file(cli->output, &out, err) :
-				 ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
+	done = (ts_buf_ok(&out) || ts_no_memory(err, "a picture")) && write_file(cli->output, &out, err);
 	if (done && !cli->is_quiet)
 		ts_message(stdout, "%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes", cli->output,
 			   p->from, p->to, out.len);

@@ -34,7 +34,7 @@ struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_
 	if (s)
 		s->opt = *opt;
 	else
-		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for a server");
+		ts_no_memory(&err, "a server");
 	if (s && rsp_listen(&s->listener, opt->comm, &err))
 		return s;
 	free(s);

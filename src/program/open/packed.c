@@ -47,8 +47,6 @@
 #define LIBRARIES      "library/"
 #define DEBUG          "debug/"
 #define GRAMMAR        "grammar/"
-#define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
-
 /* -------------------------------------------------------------------------------------------- opening */
 
 /* The contents of a member as text, which the caller frees. */
@@ -59,7 +57,7 @@ static char *read_text(const struct ts_pack *p, const struct ts_pack_member *m, 
 	if (m->len > MAX_MARKS)
 		ts_fail(err, TS_ELIMIT, m->off, "%" PRIu64 " bytes of marks", m->len);
 	else if (!text)
-		NO_MEMORY(err);
+		ts_no_memory(err, "packing");
 	else if (ts_source_read_all(p->src, m->off, text, (size_t)m->len, err)) {
 		text[m->len] = '\0';
 		return text;
@@ -74,7 +72,7 @@ static bool adopt_marks(const struct ts_pack *p, const char *trace, struct ts_er
 	struct ts_marks *marks = m ? ts_marks_new(trace) : NULL;
 	char *text = m ? read_text(p, m, err) : NULL;
 	struct ts_error unwritable;
-	bool done = !m || (text && (marks || NO_MEMORY(err)));
+	bool done = !m || (text && (marks || ts_no_memory(err, "packing")));
 
 	ts_error_reset(&unwritable);
 	if (m && done && !ts_marks_adopt(marks, text, &unwritable))
@@ -93,7 +91,7 @@ static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, c
 	char folder[PATH_MAX];
 	uint8_t bytes[4096];
 	XXH128_hash_t h;
-	bool done = (hash || NO_MEMORY(err)) &&
+	bool done = (hash || ts_no_memory(err, "packing")) &&
 		    (ts_cache_dir(folder) || ts_fail(err, TS_EIO, TS_NO_OFF, "there is no cache directory")) &&
 		    ts_trace_keys(trace, &keys, err);
 
@@ -200,7 +198,7 @@ static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m,
 			ts_cache_dir_bound(folder, COPY_SUFFIX,
 					   files->len > MAX_COPIES_LEN ? files->len : MAX_COPIES_LEN);
 		*path = strdup(to);
-		return *path || NO_MEMORY(err);
+		return *path || ts_no_memory(err, "packing");
 	}
 	if (err->code != TS_EIO)
 		return false;
@@ -299,7 +297,7 @@ static bool adopt_debug(const struct ts_pack *p, struct ts_cli *cli, struct ts_p
 			continue;
 		files->debug[files->n_debug++] = (struct ts_packed_debug){ copy, strndup(id, strcspn(id, "/")) };
 		if (!files->debug[files->n_debug - 1].id)
-			return NO_MEMORY(err);
+			return ts_no_memory(err, "packing");
 	}
 	cli->debug = files->debug;
 	cli->n_debug = files->n_debug;
@@ -354,12 +352,12 @@ static bool add_marks(struct ts_pack_writer *w, const char *trace, struct ts_err
 	struct ts_source *src = NULL;
 	struct ts_buf text;
 	size_t n = 0;
-	bool done = marks ? ts_marks_read(marks, &n, err) : NO_MEMORY(err);
+	bool done = (marks || ts_no_memory(err, "marks")) && ts_marks_read(marks, &n, err);
 
 	ts_buf_init(&text);
 	if (done && n) {
 		ts_marks_put(marks, &text);
-		done = ts_buf_ok(&text) || NO_MEMORY(err);
+		done = ts_buf_ok(&text) || ts_no_memory(err, "packing");
 		if (done)
 			src = ts_source_from_memory(text.data, text.len, "marks", err);
 		done = src && ts_pack_writer_add(w, "marks", NULL, src, err);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "loaders/kit/line_reader.h"
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "loaders/loader.h"
 #include "src/base/hex.h"
 
@@ -345,30 +345,15 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_FAIL;
 }
 
-static void save(const struct ts_reader *base, struct ts_buf *point)
-{
-	const struct text_reader *r = (const struct text_reader *)base;
-
-	point_put(point, r->lines.off);
-	point_put(point, r->thread);
-	point_put_end(point, &r->base.end);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+/* A decode point: where the next line is, the thread, the end. */
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct text_reader *r = (struct text_reader *)base;
-	struct point p = point_open(point, len, err);
-	uint64_t off = point_get_between(&p, r->rec->first, ts_source_len(r->rec->src));
-	uint64_t thread = point_get(&p, r->rec->base.n_threads - 1);
-	struct ts_end end;
 
-	point_get_end(&p, &end);
-	if (!point_close(&p))
-		return false;
-	r->lines.off = off;
-	r->thread = (uint32_t)thread;
-	r->base.end = end;
-	return true;
+	r->lines.off = ts_point_between(p, r->lines.off, r->rec->first, ts_source_len(r->rec->src));
+	TS_POINT(p, r->thread, r->rec->base.n_threads - 1);
+	ts_point_end(p, &r->base.end);
+	return ts_point_close(p);
 }
 
 static void close_reader(struct ts_reader *base)
@@ -379,7 +364,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct text_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct text_reader), .next = next, .point = point, .close = close_reader
 };
 
 static struct text_reader *reader_at(struct text *rec, uint64_t off, struct ts_error *err)

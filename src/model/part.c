@@ -16,7 +16,7 @@ struct pass {
 	struct ts_recording *rec; /* owned */
 	struct ts_reader *reader; /* owned */
 	struct ts_buf here;       /* where it stands */
-	bool is_skipping;         /* skip() was called since resume() */
+	bool is_skipping;         /* skip() was called since ts_reader_resume() */
 	uint64_t n_stretches;
 };
 
@@ -61,7 +61,7 @@ static bool open_pass(struct ts_part *p, struct ts_error *err)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			       "%s: a recording of this format cannot be entered in the middle: index it as a whole", pass->rec->format);
 	p->n_learned = pass->rec->n_learned;
-	pass->reader->ops->save(pass->reader, &pass->here);
+	ts_reader_save(pass->reader, &pass->here);
 	return ts_buf_ok(&pass->here) || ts_no_memory(err, "the segment");
 }
 
@@ -74,7 +74,7 @@ static bool resume(struct pass *p, struct ts_error *err)
 
 	ts_learned_init(&before);
 	done = (ts_learned_take(&before, p->rec) || ts_no_memory(err, "the segment")) &&
-	       p->reader->ops->resume(p->reader, p->here.data, p->here.len, err);
+	       ts_reader_resume(p->reader, p->here.data, p->here.len, err);
 	if (done && p->rec->n_learned != n_learned)
 		ts_learned_give(&before, p->rec); /* there is room: it had as much */
 	ts_learned_fini(&before);
@@ -107,7 +107,7 @@ static enum ts_next pass_stretch(struct ts_part *p, struct ts_error *err)
 	if (r->ops->skip(r, (uint64_t)STRETCH * TS_CHUNK_STEPS)) {
 		pass->is_skipping = true;
 		ts_buf_reset(&pass->here);
-		r->ops->save(r, &pass->here);
+		ts_reader_save(r, &pass->here);
 	} else {
 		if (!resume(pass, err))
 			return TS_FAIL;

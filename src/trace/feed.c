@@ -167,7 +167,7 @@ bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const s
 {
 	struct ts_reader *r = f->decoders[0].reader;
 
-	if (!r->ops->resume(r, point, len, err))
+	if (!ts_reader_resume(r, point, len, err))
 		return false;
 	r->end = *end;
 	return true;
@@ -181,9 +181,9 @@ void ts_feed_take_from(struct ts_feed *f, const struct ts_batch_store *store)
 
 void ts_feed_start(const struct ts_feed *f, struct ts_buf *point)
 {
-	const struct ts_reader *r = f->decoders[0].reader;
+	struct ts_reader *r = f->decoders[0].reader;
 
-	r->ops->save(r, point);
+	ts_reader_save(r, point);
 }
 
 static void free_ring(struct ts_feed *f)
@@ -249,7 +249,7 @@ static struct ts_reader *follow(struct ts_feed *f, struct ts_recording *twin, st
 	done = r &&
 	       ((ts_buf_ok(&point) && ts_learned_take(&learned, f->rec) && ts_learned_give(&learned, twin)) ||
 		ts_no_memory(err, "reading ahead")) &&
-	       r->ops->resume(r, point.data, point.len, err);
+	       ts_reader_resume(r, point.data, point.len, err);
 	ts_learned_fini(&learned);
 	ts_buf_fini(&point);
 	if (done)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli_commands.h"
+#include "src/ask/diff/diff.h"
 #include "src/symbols/process_names.h"
 #include "src/base/similar.h"
 #include "src/base/suffix.h"

@@ -106,10 +106,9 @@ static bool run(struct ts_asker *a, const struct ts_cli *cli, struct ts_error *e
 enum ts_status ts_run_plot(struct ts_query *q, const struct ts_cli *cli)
 {
 	struct ts_asker a;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool done;
 
-	ts_error_reset(&err);
 	done = ts_asker_init(&a, q, cli, &err) && run(&a, cli, &err);
 	ts_asker_fini(&a);
 	if (!done && err.code == TS_EUSAGE) {

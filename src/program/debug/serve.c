@@ -28,9 +28,8 @@ struct ts_service {
 struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status)
 {
 	struct ts_service *s = calloc(1, sizeof(*s));
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (s)
 		s->opt = *opt;
 	else
@@ -141,9 +140,8 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.ready = say_ready,
 		.user = s,
 	};
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	for (unsigned i = 0; i < cli->n_images; i++)
 		images[i] = (struct ts_symbols_file){ cli->images[i].path,
 						      cli->images[i].has_base ? &cli->images[i].base : NULL };

@@ -71,10 +71,9 @@ static bool adopt_marks(const struct ts_pack *p, const char *trace, struct ts_er
 	const struct ts_pack_member *m = ts_pack_find(p, "marks");
 	struct ts_marks *marks = m ? ts_marks_new(trace) : NULL;
 	char *text = m ? read_text(p, m, err) : NULL;
-	struct ts_error unwritable;
+	struct ts_error unwritable = { 0 };
 	bool done = !m || (text && (marks || ts_no_memory(err, "packing")));
 
-	ts_error_reset(&unwritable);
 	if (m && done && !ts_marks_adopt(marks, text, &unwritable))
 		ts_log(TS_LOG_WARN, "%s: its marks cannot be kept: %s", trace, unwritable.text);
 	ts_marks_free(marks);
@@ -579,9 +578,8 @@ static void show_packing(void *user, uint64_t n_bytes)
 /* So that the packed recording has the keys with which its index is signed. */
 static void keep_origin(const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!ts_trace_keys_keep_origin(cli->trace, cli->output, &err))
 		ts_log(TS_LOG_WARN, "%s: the index in it will not be used: %s", cli->output, err.text);
 }
@@ -618,9 +616,8 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 
 enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	return pack(m, cli, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }
 
@@ -752,8 +749,7 @@ static bool unpack(const struct ts_cli *cli, struct ts_error *err)
 
 enum ts_status ts_run_unpack(const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	return unpack(cli, &err) ? TS_STATUS_OK : ts_report_failure(cli->trace, &err);
 }

@@ -40,10 +40,8 @@ struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct
 {
 	struct ts_recording *rec = calloc(1, loader->ops.size);
 
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
-		return NULL;
-	}
+	if (!rec)
+		return ts_no_memory(err, "the trace");
 	ts_recording_init(rec, &loader->ops, loader->name);
 	rec->max_memory = opt ? opt->max_memory : 0;
 	if (loader->fill(rec, src, opt, err))

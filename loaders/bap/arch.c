@@ -7,9 +7,6 @@
  */
 #include "trace.h"
 
-#include <assert.h>
-#include <stdio.h>
-
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* By number. */

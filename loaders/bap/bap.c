@@ -178,14 +178,14 @@ static bool read_meta(struct bap *rec, struct ts_error *err)
 		return ts_fail(err, TS_ELIMIT, HEADER_LEN, "a meta frame of %" PRIu64 " bytes", len);
 	p = malloc(len ? (size_t)len : 1);
 	if (!p)
-		return ts_fail(err, TS_ENOMEM, HEADER_LEN, "no memory for the meta frame");
+		return ts_no_memory(err, "the meta frame");
 	done = ts_source_read_all(rec->src, rec->first, p, (size_t)len, err);
 	c = ts_cursor(p, (size_t)len, rec->first, "meta frame", err);
 	done = done && parse_meta(rec, &c);
 	free(p);
 	rec->first += len;
 	if (done && (rec->has_lost_path || !ts_buf_ok(&rec->base.cmdline)))
-		return ts_fail(err, TS_ENOMEM, HEADER_LEN, "no memory for the program's path and arguments");
+		return ts_no_memory(err, "the program's path and arguments");
 	return done;
 }
 

@@ -40,15 +40,15 @@ void bap_course_lose(struct bap_course *co)
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /* The flags, of those logged one by one, that differ from the state of a new thread. */
-static void save_flags(const struct bap_course *co, const struct bap_thread *t, struct ts_buf *b)
+static void point_flags(const struct bap_course *co, struct bap_thread *t, struct ts_point *p)
 {
 	for (unsigned i = 0; i < co->rec->names.n_flags; i++) {
 		const struct regmap_flags *def = &co->rec->names.flags[i];
-		const struct bap_flag_bits *f = &t->flags[i];
+		struct bap_flag_bits *f = &t->flags[i];
 
-		point_put(b, f->value ^ def->usual);
-		point_put(b, f->known ^ ~def->need);
-		point_put(b, f->last);
+		f->value = (uint32_t)ts_point_number(p, f->value ^ def->usual, UINT32_MAX) ^ def->usual;
+		f->known = (uint32_t)ts_point_number(p, f->known ^ ~def->need, UINT32_MAX) ^ ~def->need;
+		TS_POINT(p, f->last, UINT32_MAX);
 	}
 }
 
@@ -57,23 +57,32 @@ static bool is_written(const struct bap_thread *t, const struct bap_extent *e)
 	return e->len && !memchr(t->state + e->off, BAP_UNTOLD, e->len);
 }
 
-static void save_run(const struct bap_thread *t, uint32_t off, uint32_t len, struct ts_buf *b)
+/* A run of register bytes.  Returns whether it has any; not after a failure. */
+static bool point_run(struct bap_thread *t, uint32_t g_len, struct bap_extent *run, struct ts_point *p)
 {
-	point_put(b, off);
-	point_put_bytes(b, t->data + off, len);
+	TS_POINT(p, run->off, g_len);
+	run->len = (uint32_t)ts_point_bytes(p, t->data + run->off, run->len, g_len - run->off);
+	if (!p->to)
+		memset(t->state + run->off, BAP_TOLD, run->len);
+	return run->len;
 }
 
 /* Registers that the thread's last instruction wrote. */
-static void save_last(const struct bap_thread *t, struct ts_buf *b)
+static void point_last(struct bap_thread *t, uint32_t g_len, struct ts_point *p)
 {
+	struct bap_extent runs[BAP_MAX_LAST] = { 0 };
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < t->n_last; i++)
-		n += is_written(t, &t->last[i]);
-	point_put(b, n);
-	for (unsigned i = 0; i < t->n_last; i++)
 		if (is_written(t, &t->last[i]))
-			save_run(t, t->last[i].off, t->last[i].len, b);
+			runs[n++] = t->last[i];
+	n = (unsigned)ts_point_count(p, n, BAP_MAX_LAST, 2);
+	for (unsigned i = 0; i < n; i++)
+		point_run(t, g_len, &runs[i], p);
+	if (p->to)
+		return;
+	memcpy(t->last, runs, sizeof(runs));
+	t->n_last = n;
 }
 
 static bool is_only_told(const struct bap_thread *t, uint32_t off)
@@ -81,148 +90,79 @@ static bool is_only_told(const struct bap_thread *t, uint32_t off)
 	return t->state[off] == BAP_TOLD && !bap_is_written(t, off);
 }
 
-/* The other bytes that were told, as runs of offset, length and bytes; the last run is empty. */
-static void save_told(const struct bap_thread *t, uint32_t g_len, struct ts_buf *b)
+/* The first run of other bytes that were told from @off on; an empty one at 0 if there is none. */
+static struct bap_extent find_told(const struct bap_thread *t, uint32_t g_len, uint32_t off)
 {
-	for (uint32_t i = 0, end; i < g_len; i = end) {
-		end = i + 1;
-		if (!is_only_told(t, i))
-			continue;
-		while (end < g_len && is_only_told(t, end))
-			end++;
-		save_run(t, i, end - i, b);
-	}
-	save_run(t, 0, 0, b);
+	uint32_t end;
+
+	while (off < g_len && !is_only_told(t, off))
+		off++;
+	for (end = off; end < g_len && is_only_told(t, end);)
+		end++;
+	return (struct bap_extent){ end > off ? off : 0, end - off };
 }
 
-static void save_calls(const struct bap_calls *calls, struct ts_buf *b)
+static void point_thread(const struct bap_course *co, struct bap_thread *t, bool has_told, struct ts_point *p)
 {
-	point_put(b, calls->n);
-	for (uint32_t i = 0; i < calls->n; i++) {
-		const struct bap_call *c = &calls->items[i];
+	uint32_t g_len = co->rec->base.regs.g_len;
+	struct bap_extent run = { 0 };
 
-		point_put(b, c->address);
-		point_put(b, c->thread_id);
-		point_put(b, c->number);
-		point_put(b, c->n_args);
-		for (uint32_t j = 0; j < c->n_args; j++)
-			point_put(b, c->args[j]);
-	}
+	point_flags(co, t, p);
+	point_last(t, g_len, p);
+	do {
+		if (has_told && p->to)
+			run = find_told(t, g_len, run.off + run.len);
+	} while (has_told && point_run(t, g_len, &run, p));
 }
 
-/* The thread that runs is the first one that lives. */
-void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b)
+static void point_calls(struct bap_calls *calls, struct ts_point *p)
 {
-	const struct bap_known *k = &co->known;
-
-	point_put(b, co->n_modules);
-	point_put_bytes(b, co->last_insn, co->last_len);
-	save_calls(&co->calls, b);
-	point_put(b, k->n_live);
-	for (uint32_t i = 0; i < k->n_live; i++) {
-		point_put(b, k->live[i]->id);
-		save_flags(co, k->live[i], b);
-		save_last(k->live[i], b);
-		if (has_told)
-			save_told(k->live[i], co->rec->base.regs.g_len, b);
-	}
-	point_put(b, co->now ? co->now->id : 0);
-}
-
-static void resume_flags(const struct bap_course *co, struct bap_thread *t, struct point *p)
-{
-	for (unsigned i = 0; i < co->rec->names.n_flags; i++) {
-		const struct regmap_flags *def = &co->rec->names.flags[i];
-		struct bap_flag_bits *f = &t->flags[i];
-
-		f->value = (uint32_t)point_get(p, UINT32_MAX) ^ def->usual;
-		f->known = (uint32_t)point_get(p, UINT32_MAX) ^ ~def->need;
-		f->last = (uint32_t)point_get(p, UINT32_MAX);
-	}
-}
-
-/* A run of register bytes; its length, 0 also after a failure. */
-static uint32_t resume_run(struct bap_thread *t, uint32_t g_len, uint32_t *off, struct point *p)
-{
-	const uint8_t *bytes;
-	size_t len;
-
-	*off = (uint32_t)point_get(p, g_len);
-	bytes = point_get_bytes(p, g_len - *off, &len);
-	if (!bytes)
-		return 0;
-	memcpy(t->data + *off, bytes, len);
-	memset(t->state + *off, BAP_TOLD, len);
-	return (uint32_t)len;
-}
-
-static void resume_thread(struct bap_course *co, struct bap_thread *t, bool has_told, struct point *p)
-{
-	uint32_t g_len = co->rec->base.regs.g_len, off;
-
-	resume_flags(co, t, p);
-	t->n_last = (unsigned)point_get_count(p, BAP_MAX_LAST, 2);
-	for (unsigned i = 0; i < t->n_last; i++) {
-		uint32_t len = resume_run(t, g_len, &off, p);
-
-		t->last[i] = (struct bap_extent){ off, len };
-	}
-	while (has_told && resume_run(t, g_len, &off, p))
-		;
-}
-
-static void resume_calls(struct bap_calls *calls, struct point *p)
-{
-	calls->n = (uint32_t)point_get_count(p, BAP_MAX_CALLS, 4);
+	calls->n = (uint32_t)ts_point_count(p, calls->n, BAP_MAX_CALLS, 4);
 	for (uint32_t i = 0; i < calls->n; i++) {
 		struct bap_call *c = &calls->items[i];
 
-		*c = (struct bap_call){ .address = point_get(p, UINT64_MAX) };
-		c->thread_id = point_get(p, UINT64_MAX);
-		c->number = point_get(p, UINT64_MAX);
-		c->n_args = (uint32_t)point_get_count(p, TS_MAX_SYSCALL_ARGS, 1);
+		TS_POINT(p, c->address, UINT64_MAX);
+		TS_POINT(p, c->thread_id, UINT64_MAX);
+		TS_POINT(p, c->number, UINT64_MAX);
+		c->n_args = (uint32_t)ts_point_count(p, c->n_args, TS_MAX_SYSCALL_ARGS, 1);
 		for (uint32_t j = 0; j < c->n_args; j++)
-			c->args[j] = point_get(p, UINT64_MAX);
+			TS_POINT(p, c->args[j], UINT64_MAX);
 	}
 }
 
-static bool resume_threads(struct bap_course *co, bool has_told, struct point *p)
+/* The thread that runs is the first one that lives and has the id. */
+static bool choose_thread(struct bap_course *co, uint64_t id, struct ts_point *p)
+{
+	for (uint32_t i = 0; i < co->known.n_live && ts_point_ok(p) && !co->now; i++)
+		if (co->known.live[i]->id == id)
+			co->now = co->known.live[i];
+	return ts_point_ok(p) && (co->now || !co->known.n_live || ts_point_fail(p));
+}
+
+bool bap_course_point(struct bap_course *co, bool has_told, struct ts_point *p)
 {
 	struct bap_known *k = &co->known;
-	uint32_t n = (uint32_t)point_get_count(p, BAP_MAX_LIVE, 2);
+	uint64_t now = co->now ? co->now->id : 0;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < n && point_ok(p); i++) {
-		uint64_t id = point_get(p, UINT64_MAX);
-		struct bap_thread *t = bap_threads_add(k, id, p->err);
+	if (!p->to) {
+		bap_forget_threads(k);
+		co->now = NULL;
+	}
+	TS_POINT(p, co->n_modules, UINT64_MAX);
+	co->last_len = (uint8_t)ts_point_bytes(p, co->last_insn, co->last_len, sizeof(co->last_insn));
+	point_calls(&co->calls, p);
+	n = (uint32_t)ts_point_count(p, k->n_live, BAP_MAX_LIVE, 2);
+	for (uint32_t i = 0; i < n && ts_point_ok(p); i++) {
+		uint64_t id = ts_point_number(p, p->to ? k->live[i]->id : 0, UINT64_MAX);
+		struct bap_thread *t = p->to ? k->live[i] : bap_threads_add(k, id, p->err);
 
 		if (!t)
 			return false;
-		resume_thread(co, t, has_told, p);
+		point_thread(co, t, has_told, p);
 	}
-	return point_ok(p);
-}
-
-bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p)
-{
-	const uint8_t *insn;
-	uint64_t now;
-	size_t len;
-
-	bap_forget_threads(&co->known);
-	co->now = NULL;
-	co->n_modules = point_get(p, UINT64_MAX);
-	insn = point_get_bytes(p, sizeof(co->last_insn), &len);
-	if (insn)
-		memcpy(co->last_insn, insn, len);
-	co->last_len = (uint8_t)len;
-	resume_calls(&co->calls, p);
-	if (!resume_threads(co, has_told, p))
-		return false;
-	now = point_get(p, UINT64_MAX);
-	for (uint32_t i = 0; i < co->known.n_live && point_ok(p) && !co->now; i++)
-		if (co->known.live[i]->id == now)
-			co->now = co->known.live[i];
-	return point_ok(p) && (co->now || !co->known.n_live || point_fail(p));
+	TS_POINT(p, now, UINT64_MAX);
+	return p->to || choose_thread(co, now, p);
 }
 
 /* ------------------------------------------------------------------------- system calls that wait */

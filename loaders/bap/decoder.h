@@ -6,7 +6,7 @@
 #define LOADERS_BAP_DECODER_H
 
 #include "frame_template.h"
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "operand.h"
 #include "state.h"
 #include "stream.h"
@@ -61,13 +61,12 @@ struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_
 void bap_course_lose(struct bap_course *co);
 
 /*
- * Save to a decode point, and resume from one.  @has_told: it includes what was told of registers; else that
- * was all forgotten (bap_forget_told()).
+ * The part of a decode point.  @has_told: it includes what was told of registers; else that was all forgotten
+ * (bap_forget_told()).
  *
- * Resuming returns false if the point belongs to another trace, or memory is exhausted.
+ * Returns false if the point belongs to another trace, or memory is exhausted.
  */
-void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b);
-bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p);
+bool bap_course_point(struct bap_course *co, bool has_told, struct ts_point *p);
 
 /* ----------------------------------------------------------------------------------- insn_frame.c */
 

@@ -73,7 +73,7 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 	bool has_std;
 
 	if (!s)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
+		return ts_no_memory(err, "looking at the trace");
 	rec->read_until = UINT64_MAX; /* nothing is compared: a reader does that */
 	bap_stream_init(&s->stream, rec);
 	s->stream.look.is_silent = true;
@@ -205,7 +205,7 @@ bool bap_scan_flags(struct bap *rec, struct ts_error *err)
 		return true;
 	look = calloc(1, sizeof(*look));
 	if (!look)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
+		return ts_no_memory(err, "looking at the trace");
 	for (unsigned i = 0; i < rec->names.n_flags; i++)
 		rec->first_flags[i] = (struct bap_first_flags){ .open = rec->names.flags[i].need };
 	ts_steps_init(&look->steps);
@@ -302,7 +302,7 @@ bool bap_vote_memory_order(struct bap *rec, struct ts_error *err)
 	bool done;
 
 	if (!v)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
+		return ts_no_memory(err, "looking at the trace");
 	done = scan_for_hints(rec, SCAN_FRAMES, look_at_memory, v, err);
 	if (done && v->n_against[0] != v->n_against[1])
 		rec->is_mem_reversed = v->n_against[1] < v->n_against[0];

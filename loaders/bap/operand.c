@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "operand.h"
 
-#include <string.h>
-
 #include "schema.h"
 #include "word_ops.h"
 

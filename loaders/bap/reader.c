@@ -12,7 +12,6 @@
 #include "trace.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "decoder.h"
 #include "insn.h"
@@ -199,27 +198,17 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
  * A decode point: offset of the frame, from the first one on; frame, step, end; what the frames before it
  * told.
  */
-static void save(const struct ts_reader *base, struct ts_buf *b)
-{
-	const struct bap_reader *r = (const struct bap_reader *)base;
-
-	point_put(b, r->stream.off - r->rec->first);
-	point_put(b, r->stream.n_frames);
-	point_put(b, r->n_steps);
-	point_put_end(b, &r->base.end);
-	bap_course_save(&r->course, r->n_steps % BAP_FORGET, b);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, struct ts_error *err)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct bap_reader *r = (struct bap_reader *)base;
-	struct point p = point_open(bytes, len, err);
-	uint64_t off = point_get(&p, r->rec->end - r->rec->first), frame = point_get(&p, UINT64_MAX);
+	uint64_t off = ts_point_number(p, r->stream.off - r->rec->first, r->rec->end - r->rec->first);
+	uint64_t frame = ts_point_number(p, r->stream.n_frames, UINT64_MAX);
 
-	bap_stream_seek(&r->stream, r->rec->first + off, frame);
-	r->n_steps = point_get(&p, UINT64_MAX);
-	point_get_end(&p, &r->base.end);
-	return bap_course_resume(&r->course, r->n_steps % BAP_FORGET, &p) && point_close(&p);
+	if (!p->to)
+		bap_stream_seek(&r->stream, r->rec->first + off, frame);
+	TS_POINT(p, r->n_steps, UINT64_MAX);
+	ts_point_end(p, &r->base.end);
+	return bap_course_point(&r->course, r->n_steps % BAP_FORGET, p) && ts_point_close(p);
 }
 
 static void close_reader(struct ts_reader *base)
@@ -231,7 +220,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct bap_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct bap_reader), .next = next, .point = point, .close = close_reader
 };
 
 /* ---------------------------------------------------------------------------------------------- the start */
@@ -310,6 +299,6 @@ bool bap_read_initial(struct bap *rec, struct ts_error *err)
 	done = skip_to_first(r, &rec->base.initial, err);
 	ts_reader_close(&r->base);
 	if (done && rec->base.initial.is_failed)
-		return ts_fail(err, TS_ENOMEM, rec->first, "no memory for the initial state");
+		return ts_no_memory(err, "the initial state");
 	return done;
 }

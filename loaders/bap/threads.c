@@ -72,10 +72,8 @@ static struct bap_thread *add_thread(struct bap_known *k, uint64_t id, const str
 	if (k->n_live < BAP_MAX_LIVE) {
 		struct bap_thread *t = alloc_thread(k->rec->base.regs.g_len);
 
-		if (!t) {
-			ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-			return NULL;
-		}
+		if (!t)
+			return ts_no_memory(err, "a thread");
 		last = k->n_live++;
 		k->live[last] = t;
 	} else if (k->live[last] == keep) {
@@ -103,10 +101,8 @@ struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_e
 		return NULL;
 	}
 	k->live[k->n_live] = alloc_thread(k->rec->base.regs.g_len);
-	if (!k->live[k->n_live]) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");
-		return NULL;
-	}
+	if (!k->live[k->n_live])
+		return ts_no_memory(err, "a thread");
 	reset_thread(k, k->live[k->n_live], id, ordinal);
 	return k->live[k->n_live++];
 }

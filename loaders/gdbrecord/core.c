@@ -120,7 +120,7 @@ static bool read_segments(struct core *core, const struct ts_elf *elf, struct ts
 	core->loads = calloc((size_t)elf->n_headers + 1, sizeof(*core->loads));
 	core->notes = calloc((size_t)elf->n_headers + 1, sizeof(*core->notes));
 	if (!core->loads || !core->notes)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return ts_no_memory(err, "the trace");
 	for (uint64_t i = 0; i < elf->n_headers; i++) {
 		struct ts_elf_header h;
 
@@ -198,11 +198,10 @@ static bool each_note_of(const struct core *core, const struct core_notes *notes
 	struct ts_cursor c = ts_cursor(bytes, (size_t)notes->len, notes->off, "note", err);
 	bool done = true;
 
+	if (notes->len > MAX_NOTES)
+		return ts_fail(err, TS_ELIMIT, notes->off, "%" PRIu64 " bytes of notes", notes->len);
 	if (!bytes)
-		return notes->len > MAX_NOTES
-			       ? ts_fail(err, TS_ELIMIT, notes->off, "%" PRIu64 " bytes of notes", notes->len)
-			       : ts_fail(err, TS_ENOMEM, TS_NO_OFF,
-					 "memory is exhausted: the notes are not read");
+		return ts_no_memory(err, "the notes");
 	done = ts_source_read_all(core->src, notes->off, bytes, (size_t)notes->len, err);
 	while (done && c.left) {
 		struct core_note note;

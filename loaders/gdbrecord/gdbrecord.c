@@ -45,11 +45,6 @@ struct notes {
 /* Bytes that a mapped file and its region take, without the name: here, in the model, and in the list of what is mapped. */
 #define MEMORY_A_FILE 768u
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
-}
-
 /* --------------------------------------------------------------------------------------------- a thread */
 
 static const struct gdbrecord_abi abis[] = {
@@ -100,7 +95,7 @@ static bool take_thread(struct notes *n, const struct core_note *note)
 		return ts_fail(n->err, TS_ECORRUPT, note->desc.off, "the registers have only %zu bytes",
 			       note->desc.left);
 	if (ts_recording_add_thread(base, 0, tid, tid) == TS_NO_THREAD || base->initial.is_failed)
-		return no_memory(n->err);
+		return ts_no_memory(n->err, "the trace");
 	rec->pc = regs_pc(&rec->core, &base->regs, note->desc);
 	for (unsigned i = 0; i < GDBRECORD_N_ABI; i++)
 		rec->values[i] = initial_value(rec, rec->abi->regs[i]);
@@ -134,7 +129,7 @@ static bool take_program(struct notes *n, const struct core_note *note)
 		ts_buf_put(&base->cmdline, args + i, word);
 		ts_buf_putc(&base->cmdline, '\0');
 	}
-	return ts_buf_ok(&base->cmdline) || no_memory(n->err);
+	return ts_buf_ok(&base->cmdline) || ts_no_memory(n->err, "the trace");
 }
 
 static bool take_auxv(struct notes *n, const struct core_note *note)
@@ -145,7 +140,7 @@ static bool take_auxv(struct notes *n, const struct core_note *note)
 		return true;
 	base->auxv = malloc(note->desc.left);
 	if (!base->auxv)
-		return no_memory(n->err);
+		return ts_no_memory(n->err, "the trace");
 	memcpy(base->auxv, note->desc.p, note->desc.left);
 	base->auxv_len = note->desc.left;
 	return true;
@@ -193,7 +188,7 @@ static bool take_files(struct notes *n, const struct core_note *note)
 		n->n_files++;
 	}
 	n->rec->has_files = ts_ok(&c);
-	return ts_ok(&c) && ((ts_buf_ok(&n->files) && ts_buf_ok(&n->names)) || no_memory(n->err));
+	return ts_ok(&c) && ((ts_buf_ok(&n->files) && ts_buf_ok(&n->names)) || ts_no_memory(n->err, "the trace"));
 }
 
 static bool take_note(void *user, struct core_note *note)
@@ -313,7 +308,7 @@ static bool find_program(struct notes *n)
 	if (!f)
 		return true;
 	base->exec_path = strdup((const char *)n->names.data + f->name);
-	return base->exec_path || no_memory(n->err);
+	return base->exec_path || ts_no_memory(n->err, "the trace");
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
@@ -397,7 +392,7 @@ static bool put_memory(struct gdbrecord *rec, struct ts_error *err)
 	uint32_t source = src ? ts_image_add_source(&rec->base.memory, src) : UINT32_MAX;
 
 	if (!src || source == UINT32_MAX)
-		return no_memory(err);
+		return ts_no_memory(err, "the trace");
 	for (size_t i = 0; i < rec->core.n_loads; i++) {
 		const struct core_load *l = &rec->core.loads[i];
 
@@ -522,7 +517,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 				  "the file ends before its memory does: the missing bytes are unknown");
 	snprintf(rec->base.variant, sizeof(rec->base.variant), "record full%s, gdb's counts begin at %" PRIu32,
 		 rec->is_18 ? " of gdb 18" : "", count);
-	return !rec->base.initial.is_failed || no_memory(err);
+	return !rec->base.initial.is_failed || ts_no_memory(err, "the trace");
 }
 
 static void close_recording(struct ts_recording *base)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gdbrecord.h"
 
-#include <string.h>
-
 #include "src/arch/traps.h"
-#include "src/trace/step.h"
 
 void insn_code_init(struct insn_code *code, const struct core *core, const struct ts_regset *set)
 {

@@ -12,7 +12,7 @@
 
 #include "rax_lookahead.h"
 #include "gdbrecord.h"
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "log.h"
 
 /* Memory of one record is taken in pieces of this size. */
@@ -385,50 +385,21 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 
 /* -------------------------------------------------------------------------------------- decode points */
 
-static void save(const struct ts_reader *base, struct ts_buf *point)
-{
-	const struct reader *r = (const struct reader *)base;
-
-	point_put(point, r->off);
-	point_put(point, r->pc);
-	point_put_change(point, (const uint8_t *)r->values, (const uint8_t *)r->rec->values,
-			 sizeof(r->values));
-	point_put(point, r->status);
-	point_put(point, r->has_number);
-	point_put(point, r->has_signal);
-	point_put(point, r->number);
-	point_put(point, r->code->written.first);
-	point_put(point, r->code->written.last);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, struct ts_error *err)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct reader *r = (struct reader *)base;
-	struct point p = point_open(bytes, len, err);
-	uint64_t off = point_get_between(&p, r->rec->first, r->rec->core.log_end);
-	uint64_t pc = point_get(&p, UINT64_MAX), values[GDBRECORD_N_ABI], status, number, from, last;
-	bool has_number, has_signal;
 
-	memcpy(values, r->rec->values, sizeof(values));
-	point_get_change(&p, (uint8_t *)values, sizeof(values));
-	status = point_get(&p, UINT64_MAX);
-	has_number = point_get_flag(&p);
-	has_signal = point_get_flag(&p);
-	number = point_get(&p, UINT64_MAX);
-	from = point_get(&p, UINT64_MAX);
-	last = point_get(&p, UINT64_MAX);
-	if (!point_close(&p))
-		return false;
-	r->off = off;
-	r->pc = r->base.end.pc = pc;
-	memcpy(r->values, values, sizeof(values));
-	r->status = status;
-	r->has_number = has_number;
-	r->has_signal = has_signal;
-	r->number = number;
-	r->code->written.first = from;
-	r->code->written.last = last;
-	return true;
+	r->off = ts_point_between(p, r->off, r->rec->first, r->rec->core.log_end);
+	TS_POINT(p, r->pc, UINT64_MAX);
+	ts_point_change(p, (uint8_t *)r->values, (const uint8_t *)r->rec->values, sizeof(r->values));
+	TS_POINT(p, r->status, UINT64_MAX);
+	TS_POINT(p, r->has_number, 1);
+	TS_POINT(p, r->has_signal, 1);
+	TS_POINT(p, r->number, UINT64_MAX);
+	TS_POINT(p, r->code->written.first, UINT64_MAX);
+	TS_POINT(p, r->code->written.last, UINT64_MAX);
+	r->base.end.pc = r->pc;
+	return ts_point_close(p);
 }
 
 static void close_reader(struct ts_reader *base)
@@ -441,7 +412,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct reader), .next = next, .point = point, .close = close_reader
 };
 
 struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *err)
@@ -454,8 +425,7 @@ struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *e
 	r->code = calloc(1, sizeof(*r->code));
 	if (!r->code) {
 		ts_reader_close(&r->base);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
-		return NULL;
+		return ts_no_memory(err, "a reader");
 	}
 	r->base.end = (struct ts_end){ .pc = rec->pc, .has_pc = true };
 	r->rec = rec;

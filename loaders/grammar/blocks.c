@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
-#include <string.h>
-
 #include "src/arch/operands/operands.h"
 
 /* The number of examined states. */
@@ -59,7 +57,7 @@ static bool count_steps(struct grammar_log *log, struct ts_decoder *d, struct ts
 	}
 	done = next != TS_FAIL && !b.is_failed;
 	if (b.is_failed)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no steps");
+		ts_no_memory(err, "steps");
 	ts_steps_fini(&b);
 	return done;
 }

@@ -45,10 +45,8 @@ struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const s
 {
 	struct grammar_decoder *d = calloc(1, sizeof(*d));
 
-	if (!d) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no decoder");
-		return NULL;
-	}
+	if (!d)
+		return ts_no_memory(err, "a decoder");
 	d->memory = memory;
 	d->arch = set->arch;
 	d->is_arm = !strcmp(set->arch->name, "arm");

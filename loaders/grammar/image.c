@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
-#include <string.h>
-
 #include "src/base/hex.h"
 
 #define PIECE 16384u /* bytes */
@@ -57,5 +55,5 @@ bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64
 	}
 	*is_cut = at == most && len > at;
 	*left -= at;
-	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no bytes of a module");
+	return !out->is_failed || ts_no_memory(err, "the bytes of a module");
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "names.h"
 #include "put.h"
 #include "src/base/hex.h"
 

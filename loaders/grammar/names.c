@@ -2,7 +2,6 @@
 #include "names.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Of all names of a grammar, with those between first and last. */

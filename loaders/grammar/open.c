@@ -92,7 +92,7 @@ static bool votes_init(struct votes *v, const struct grammar *g, const struct ts
 	*v = (struct votes){ .kind = GRAMMAR_NOTE, .map = malloc(sizeof(*v->map)) };
 	ts_steps_init(&v->fx);
 	if (!v->map)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
+		return ts_no_memory(err, "names");
 	if (!ts_regset_init(&v->set, arch, UINT32_MAX, err) || !grammar_names(v->map, g, &v->set, err))
 		return false;
 	grammar_matcher_init(&v->matcher, g, v->map, &v->set);
@@ -114,7 +114,7 @@ static bool count_votes(const struct grammar *g, const struct ts_arch *arch, con
 
 	if (done)
 		each_line(head, len, vote, v);
-	done = done && (!v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names"));
+	done = done && (!v->fx.is_failed || ts_no_memory(err, "names"));
 	votes_fini(v);
 	return done;
 }
@@ -497,7 +497,7 @@ static bool take_grammar(struct grammar_log *log, const struct ts_loader_options
 	if (!opt->grammar)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--grammar FILE is missing");
 	own = malloc(GRAMMAR_MAX_LEN + 1);
-	done = own || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no grammar");
+	done = own || ts_no_memory(err, "a grammar");
 	done = done && ts_source_read(opt->grammar, 0, own, GRAMMAR_MAX_LEN + 1, &len, err) &&
 	       grammar_compile(&log->g, own, len, err);
 	free(own);
@@ -540,8 +540,7 @@ bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const 
 	if (!add_program(log, opt, err))
 		return false;
 	describe(log);
-	return (!base->initial.is_failed && !base->notes.is_failed) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	return (!base->initial.is_failed && !base->notes.is_failed) || ts_no_memory(err, "the state at position 0");
 }
 
 void grammar_close(struct ts_recording *base)

@@ -26,10 +26,8 @@ const struct ts_source *grammar_parts_init(struct grammar_parts *p, const struct
 	}
 	p->names = calloc(n + 1, sizeof(char *));
 	p->ends = calloc(n + 1, sizeof(*p->ends));
-	if (!p->names || !p->ends) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the files are not opened");
-		return NULL;
-	}
+	if (!p->names || !p->ends)
+		return ts_no_memory(err, "the files");
 	p->n = 1 + (uint32_t)n;
 	for (uint32_t i = 0; i < p->n; i++)
 		p->names[i] = base_name(ts_source_name(i ? others[i - 1] : src));

@@ -8,10 +8,9 @@
 #include "reader.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 
 /* ------------------------------------------------------------------------------------------------ threads */
 
@@ -84,72 +83,43 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return r->log->g.is_state ? grammar_next_state(r, out, err) : grammar_next_step(r, out, err);
 }
 
-static void save(const struct ts_reader *base, struct ts_buf *point)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
-	const struct grammar_reader *r = (const struct grammar_reader *)base;
+	struct grammar_reader *r = (struct grammar_reader *)base;
+	const uint64_t source_len = ts_source_len(r->log->src), last = r->log->base.n_threads - 1;
 	struct grammar_lines_place place;
 
 	grammar_lines_place(&r->lines, &place);
-	point_put(point, place.off);
-	point_put(point, place.told_until - place.off);
-	point_put(point, place.images_left);
-	grammar_tags_save(&place.tags, point);
-	point_put(point, r->thread);
-	point_put(point, r->part);
-	point_put(point, r->at.pc);
-	point_put(point, r->at.thread);
-	point_put(point, r->at.has_event);
-	point_put(point, r->at.has_gap);
-	point_put(point, r->at.is_sight);
-	point_put(point, r->at.n_code);
+	place.told_until -= place.off;
+	place.off = ts_point_between(p, place.off, r->log->first, source_len);
+	place.told_until = place.off + ts_point_number(p, place.told_until, source_len);
+	TS_POINT(p, place.images_left, r->log->max_images);
+	grammar_tags_point(&place.tags, p);
+	TS_POINT(p, r->thread, last);
+	TS_POINT(p, r->part, r->log->parts.n - 1);
+	TS_POINT(p, r->at.pc, UINT64_MAX);
+	TS_POINT(p, r->at.thread, last);
+	TS_POINT(p, r->at.has_event, 1);
+	TS_POINT(p, r->at.has_gap, 1);
+	TS_POINT(p, r->at.is_sight, 1);
+	TS_POINT(p, r->at.n_code, GRAMMAR_MAX_CODE);
 	for (unsigned i = 0; i < r->at.n_code; i++)
-		point_put(point, r->at.code[i]);
-	grammar_shown_save(&r->lines.shown, point);
-	point_put(point, r->is_lost);
-	point_put(point, r->n_modules);
+		TS_POINT(p, r->at.code[i], UINT8_MAX);
+	grammar_shown_point(&r->lines.shown, p);
+	TS_POINT(p, r->is_lost, 1);
+	TS_POINT(p, r->n_modules, GRAMMAR_MAX_MODULES);
 	for (unsigned i = 0; i < r->n_modules; i++) {
-		point_put(point, r->modules[i].key);
-		point_put(point, r->modules[i].base);
-		point_put(point, r->modules[i].len);
+		TS_POINT(p, r->modules[i].key, UINT64_MAX);
+		TS_POINT(p, r->modules[i].base, UINT64_MAX);
+		TS_POINT(p, r->modules[i].len, UINT64_MAX);
 	}
-	grammar_files_save(&r->files, point);
-	point_put_end(point, &r->base.end);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, struct ts_error *err)
-{
-	struct grammar_reader *r = (struct grammar_reader *)base;
-	struct point p = point_open(bytes, len, err);
-	struct grammar_lines_place place = { .off = point_get_between(&p, r->log->first, ts_source_len(r->log->src)) };
-	uint32_t last = r->log->base.n_threads - 1;
-
-	place.told_until = place.off + point_get(&p, ts_source_len(r->log->src));
-	place.images_left = point_get(&p, r->log->max_images);
-	grammar_tags_resume(&place.tags, &p);
-	r->thread = (uint32_t)point_get(&p, last);
-	r->part = (uint32_t)point_get(&p, r->log->parts.n - 1);
-	r->at.pc = point_get(&p, UINT64_MAX);
-	r->at.thread = (uint32_t)point_get(&p, last);
-	r->at.has_event = point_get_flag(&p);
-	r->at.has_gap = point_get_flag(&p);
-	r->at.is_sight = point_get_flag(&p);
-	r->at.n_code = (uint8_t)point_get(&p, GRAMMAR_MAX_CODE);
-	for (unsigned i = 0; i < r->at.n_code; i++)
-		r->at.code[i] = (uint8_t)point_get(&p, UINT8_MAX);
-	grammar_shown_resume(&r->lines.shown, &p);
-	r->is_lost = point_get_flag(&p);
-	r->n_modules = (unsigned)point_get(&p, GRAMMAR_MAX_MODULES);
-	for (unsigned i = 0; i < r->n_modules; i++) {
-		r->modules[i].key = point_get(&p, UINT64_MAX);
-		r->modules[i].base = point_get(&p, UINT64_MAX);
-		r->modules[i].len = point_get(&p, UINT64_MAX);
-	}
-	if (!grammar_files_resume(&r->files, &p, last + 1))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no registers");
-	point_get_end(&p, &r->base.end);
-	if (!point_close(&p))
+	if (!grammar_files_point(&r->files, p, r->log->base.n_threads))
+		return ts_no_memory(p->err, "registers");
+	ts_point_end(p, &r->base.end);
+	if (!ts_point_close(p))
 		return false;
-	grammar_lines_go(&r->lines, &place);
+	if (!p->to)
+		grammar_lines_go(&r->lines, &place);
 	return true;
 }
 
@@ -165,7 +135,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct grammar_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct grammar_reader), .next = next, .point = point, .close = close_reader
 };
 
 static struct grammar_reader *reader_at(struct grammar_log *log, uint64_t off, struct ts_error *err)
@@ -202,8 +172,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 	if (!log->g.is_state || grammar_files_copy(&r->files, &log->files))
 		return &r->base;
 	ts_reader_close(&r->base);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
-	return NULL;
+	return ts_no_memory(err, "a reader");
 }
 
 bool grammar_read_start(struct grammar_log *log, struct ts_error *err)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "src/base/hex.h"
 
 static void drop(struct grammar_shown_code *s, unsigned i)
@@ -62,23 +62,14 @@ bool grammar_shown_read(struct grammar_shown_code *s, const struct ts_source *sr
 	return true;
 }
 
-void grammar_shown_save(const struct grammar_shown_code *s, struct ts_buf *b)
+void grammar_shown_point(struct grammar_shown_code *s, struct ts_point *p)
 {
-	point_put(b, s->n);
+	if (!p->to)
+		memset(s->kept, 0, sizeof(s->kept));
+	TS_POINT(p, s->n, GRAMMAR_MAX_SHOWN);
 	for (unsigned i = 0; i < s->n; i++) {
-		point_put(b, s->modules[i].base);
-		point_put(b, s->modules[i].len);
-		point_put(b, s->modules[i].off);
-	}
-}
-
-void grammar_shown_resume(struct grammar_shown_code *s, struct point *p)
-{
-	memset(s->kept, 0, sizeof(s->kept));
-	s->n = (unsigned)point_get(p, GRAMMAR_MAX_SHOWN);
-	for (unsigned i = 0; i < s->n; i++) {
-		s->modules[i].base = point_get(p, UINT64_MAX);
-		s->modules[i].len = point_get(p, UINT64_MAX);
-		s->modules[i].off = point_get(p, UINT64_MAX / 4);
+		TS_POINT(p, s->modules[i].base, UINT64_MAX);
+		TS_POINT(p, s->modules[i].len, UINT64_MAX);
+		TS_POINT(p, s->modules[i].off, UINT64_MAX / 4);
 	}
 }

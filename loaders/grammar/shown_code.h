@@ -12,7 +12,7 @@
 #include "src/base/error.h"
 #include "src/source/source.h"
 
-struct point;
+struct ts_point;
 
 /* Modules that are remembered; of more the oldest is forgotten. */
 #define GRAMMAR_MAX_SHOWN 64u
@@ -65,8 +65,7 @@ static inline bool grammar_shown_find(struct grammar_shown_code *s, const struct
 	return true;
 }
 
-/* For decode points; the point tells if it is bad. */
-void grammar_shown_save(const struct grammar_shown_code *s, struct ts_buf *b);
-void grammar_shown_resume(struct grammar_shown_code *s, struct point *p);
+/* Their part of a decode point, which tells if it is bad. */
+void grammar_shown_point(struct grammar_shown_code *s, struct ts_point *p);
 
 #endif

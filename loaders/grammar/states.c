@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "src/base/vec.h"
 
 void grammar_files_init(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set)
@@ -267,42 +267,27 @@ void grammar_files_forget(struct grammar_files *f)
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /* Known bytes and values, as what changed against the thread before. */
-void grammar_files_save(const struct grammar_files *f, struct ts_buf *b)
+bool grammar_files_point(struct grammar_files *f, struct ts_point *p, uint32_t n_threads)
 {
-	const uint8_t *base = f->zeros;
-
-	point_put(b, f->n);
-	for (uint32_t i = 0; i < f->n; i++) {
-		const uint8_t *g = f->files[i].g;
-
-		point_put(b, g != NULL);
-		if (!g)
-			continue;
-		point_put_change(b, g, base, 2 * (size_t)f->g_len);
-		base = g;
-	}
-}
-
-bool grammar_files_resume(struct grammar_files *f, struct point *p, uint32_t n_threads)
-{
-	uint64_t n = point_get_count(p, n_threads, 1);
+	uint64_t n = ts_point_count(p, f->n, n_threads, 1);
 	const uint8_t *base;
 
-	drop(f);
-	if (!make_room(f))
-		return false;
+	if (!p->to) {
+		drop(f);
+		if (!make_room(f))
+			return false;
+	}
 	base = f->zeros;
-	for (uint32_t i = 0; i < n && point_ok(p); i++) {
-		bool is_new;
+	for (uint32_t i = 0; i < n && ts_point_ok(p); i++) {
+		bool is_there = p->to && f->files[i].g, is_new;
 		struct grammar_file *file;
 
-		if (!point_get_flag(p))
+		if (!TS_POINT(p, is_there, 1))
 			continue;
 		file = get(f, i, &is_new);
 		if (!file)
 			return false;
-		memcpy(file->g, base, 2 * (size_t)f->g_len);
-		if (!point_get_change(p, file->g, 2 * (size_t)f->g_len))
+		if (!ts_point_change(p, file->g, base, 2 * (size_t)f->g_len))
 			return true; /* the point says so */
 		for (uint32_t k = 0; k < f->g_len; k++)
 			file->known[k] = file->known[k] != 0;

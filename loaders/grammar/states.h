@@ -13,7 +13,7 @@
 #include "src/base/buf.h"
 #include "src/trace/step.h"
 
-struct point;
+struct ts_point;
 
 /* A thread's registers, each as long as the layout. */
 struct grammar_file {
@@ -59,8 +59,7 @@ bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *fr
 /* No register of any thread is known. */
 void grammar_files_forget(struct grammar_files *f);
 
-/* For decode points.  The second returns false if memory is exhausted; the point tells if it is bad. */
-void grammar_files_save(const struct grammar_files *f, struct ts_buf *b);
-bool grammar_files_resume(struct grammar_files *f, struct point *p, uint32_t n_threads);
+/* Their part of a decode point, which tells if it is bad.  Returns false if memory is exhausted. */
+bool grammar_files_point(struct grammar_files *f, struct ts_point *p, uint32_t n_threads);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 
 static void drop(struct grammar_tags *t, unsigned i)
 {
@@ -73,24 +73,13 @@ bool grammar_tags_take(struct grammar_tags *t, uint64_t pc, uint64_t *thread, bo
 	return true;
 }
 
-void grammar_tags_save(const struct grammar_tags *t, struct ts_buf *b)
+void grammar_tags_point(struct grammar_tags *t, struct ts_point *p)
 {
-	point_put(b, t->n);
+	TS_POINT(p, t->n, GRAMMAR_MAX_TAGS);
 	for (unsigned i = 0; i < t->n; i++) {
-		point_put(b, t->tags[i].thread);
-		point_put(b, t->tags[i].pc);
-		point_put(b, t->tags[i].is_waiting);
-		point_put(b, t->tags[i].is_unsure);
-	}
-}
-
-void grammar_tags_resume(struct grammar_tags *t, struct point *p)
-{
-	t->n = (unsigned)point_get(p, GRAMMAR_MAX_TAGS);
-	for (unsigned i = 0; i < t->n; i++) {
-		t->tags[i].thread = point_get(p, UINT64_MAX);
-		t->tags[i].pc = point_get(p, UINT64_MAX);
-		t->tags[i].is_waiting = point_get_flag(p);
-		t->tags[i].is_unsure = point_get_flag(p);
+		TS_POINT(p, t->tags[i].thread, UINT64_MAX);
+		TS_POINT(p, t->tags[i].pc, UINT64_MAX);
+		TS_POINT(p, t->tags[i].is_waiting, 1);
+		TS_POINT(p, t->tags[i].is_unsure, 1);
 	}
 }

@@ -16,7 +16,7 @@
 
 #define GRAMMAR_MAX_TAGS 64u
 
-struct point;
+struct ts_point;
 
 /* The last tag of a thread. */
 struct grammar_tag {
@@ -49,8 +49,7 @@ void grammar_tags_add(struct grammar_tags *t, uint64_t thread, uint64_t pc);
  */
 bool grammar_tags_take(struct grammar_tags *t, uint64_t pc, uint64_t *thread, bool *is_unsure);
 
-/* For decode points; the point tells if it is bad. */
-void grammar_tags_save(const struct grammar_tags *t, struct ts_buf *b);
-void grammar_tags_resume(struct grammar_tags *t, struct point *p);
+/* Their part of a decode point, which tells if it is bad. */
+void grammar_tags_point(struct grammar_tags *t, struct ts_point *p);
 
 #endif

@@ -87,15 +87,12 @@ static struct joined *make(size_t n, uint64_t len, const char *name, struct ts_e
 {
 	struct joined *j = calloc(1, sizeof(*j));
 
-	if (!j) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the files are not opened");
-		return NULL;
-	}
+	if (!j)
+		return ts_no_memory(err, "the files");
 	j->parts = calloc(n, sizeof(struct ts_source *));
 	j->ends = calloc(n, sizeof(*j->ends));
 	if (ts_source_init(&j->base, &ops, len, name, err) &&
-	    ((j->parts && j->ends) ||
-	     ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the files are not opened")))
+	    ((j->parts && j->ends) || ts_no_memory(err, "the files")))
 		return j;
 	ts_source_close(&j->base);
 	return NULL;

@@ -28,8 +28,7 @@ static bool add_segments(struct ts_image *memory, struct ts_source *src, const s
 			 uint64_t moved, struct ts_error *err)
 {
 	uint32_t source = ts_image_add_source(memory, src);
-	bool done =
-		source != UINT32_MAX || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no code");
+	bool done = source != UINT32_MAX || ts_no_memory(err, "the program's code");
 
 	for (size_t i = 0; i < o->n_loads && done; i++) {
 		const struct ts_elf_load *load = &o->loads[i];

@@ -246,7 +246,7 @@ static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t de
 		      struct ts_error *err)
 {
 	if (!ts_vec_reserve(&f->chunks, f->n, &f->cap, 1, sizeof(*f->chunks)))
-		return ts_fail(err, TS_ENOMEM, h->off, "no memory for the table of snappy chunks");
+		return ts_no_memory(err, "the table of snappy chunks");
 	f->chunks[f->n++] = (struct snappy_chunk){
 		.file_off = h->off,
 		.off = f->len,
@@ -342,7 +342,7 @@ bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, ui
 	*f = (struct snappy_frames){ .src = src };
 	ts_error_reset(&f->end);
 	if (!w)
-		return ts_fail(err, TS_ENOMEM, off, "no memory to scan snappy chunks");
+		return ts_no_memory(err, "scanning snappy chunks");
 	w->off = 0;
 	w->len = 0;
 	w->is_next_short = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "snappy.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +44,8 @@ static struct kept *choose_kept(struct snappy_source *s, size_t chunk)
 static const uint8_t *chunk_bytes(struct snappy_source *s, struct kept *k, size_t chunk, struct ts_error *err)
 {
 	if (!k->used) {
-		if (!k->bytes && !(k->bytes = malloc(SNAPPY_MAX_DECODED))) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no snappy chunk");
-			return NULL;
-		}
+		if (!k->bytes && !(k->bytes = malloc(SNAPPY_MAX_DECODED)))
+			return ts_no_memory(err, "a snappy chunk");
 		if (!snappy_frames_decode(s->frames, chunk, k->bytes, s->scratch, err))
 			return NULL;
 		k->chunk = chunk;
@@ -113,15 +110,13 @@ struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct 
 	static const struct ts_source_ops ops = { .read = read_snappy, .dup = dup_snappy, .close = close_snappy };
 	struct snappy_source *s = calloc(1, sizeof(*s));
 
-	if (!s) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no source of snappy chunks");
-		return NULL;
-	}
+	if (!s)
+		return ts_no_memory(err, "snappy chunks");
 	pthread_mutex_init(&s->lock, NULL);
 	s->frames = frames;
 	s->scratch = malloc(SNAPPY_MAX_BODY);
 	if (!s->scratch)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no source of snappy chunks");
+		ts_no_memory(err, "snappy chunks");
 	if (ts_source_init(&s->base, &ops, frames->len, ts_source_name(frames->src), err) && s->scratch) {
 		s->base.is_read_ahead = frames->src->is_read_ahead;
 		return &s->base;

@@ -26,7 +26,7 @@ static bool copy(struct snappy_frames *f, const struct snappy_frames *like, stru
 	f->chunks = malloc(len ? len : 1);
 	f->cap = f->n;
 	if (!f->chunks)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the table of snappy chunks");
+		return ts_no_memory(err, "the table of snappy chunks");
 	if (len)
 		memcpy(f->chunks, like->chunks, len);
 	return true;

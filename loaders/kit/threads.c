@@ -44,12 +44,10 @@ static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec
  * threads have the same ids, the later one is found.  Returns NULL if memory is exhausted.
  */
 static uint32_t *find_slot(struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid,
-			   uint64_t off, struct ts_error *err)
+			   struct ts_error *err)
 {
-	if (!ts_hash_table_reserve(&t->by_id, t->n, rec->n_threads - t->n + 1, hash_of_thread, rec)) {
-		ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-		return NULL;
-	}
+	if (!ts_hash_table_reserve(&t->by_id, t->n, rec->n_threads - t->n + 1, hash_of_thread, rec))
+		return ts_no_memory(err, "a thread");
 	for (; t->n < rec->n_threads; t->n++)
 		*slot_of(t, rec, rec->threads[t->n].process, rec->threads[t->n].tid) = t->n + 1;
 	return slot_of(t, rec, process, tid);
@@ -58,7 +56,7 @@ static uint32_t *find_slot(struct threads *t, const struct ts_recording *rec, ui
 uint32_t threads_known(struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid,
 		       struct ts_error *err)
 {
-	const uint32_t *slot = find_slot(t, rec, process, tid, TS_NO_OFF, err);
+	const uint32_t *slot = find_slot(t, rec, process, tid, err);
 
 	return slot && *slot ? *slot - 1 : TS_NO_THREAD;
 }
@@ -66,7 +64,7 @@ uint32_t threads_known(struct threads *t, const struct ts_recording *rec, uint32
 uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
 		      uint64_t tid, uint64_t off, struct ts_error *err)
 {
-	const uint32_t *slot = find_slot(t, rec, process, tid, off, err);
+	const uint32_t *slot = find_slot(t, rec, process, tid, err);
 	uint32_t ordinal;
 
 	if (!slot || *slot)
@@ -77,6 +75,6 @@ uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t proc
 	}
 	ordinal = ts_recording_add_thread(rec, process, pid, tid);
 	if (ordinal == TS_NO_THREAD)
-		ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
+		ts_no_memory(err, "a thread");
 	return ordinal;
 }

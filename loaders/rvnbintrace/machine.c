@@ -13,7 +13,6 @@
 #include "trace.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +59,7 @@ static void *items(struct ts_cursor *c, uint64_t n, size_t item_len)
 	void *p = calloc(n ? (size_t)n : 1, item_len);
 
 	if (!p)
-		ts_fail(c->err, TS_ENOMEM, c->off, "memory is exhausted: no machine description");
+		ts_no_memory(c->err, "the machine description");
 	return p;
 }
 
@@ -347,6 +346,5 @@ bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c)
 	if (!done)
 		return false;
 	tell_initial_x87(rec);
-	return !rec->base.initial.is_failed ||
-	       ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no initial registers");
+	return !rec->base.initial.is_failed || ts_no_memory(c->err, "the initial registers");
 }

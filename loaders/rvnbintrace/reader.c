@@ -19,12 +19,11 @@
 #include "trace.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/insn_len.h"
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "src/base/bisect.h"
 
 /* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
@@ -681,16 +680,6 @@ static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *ou
 
 /* ------------------------------------------------------------------------------------------ decode points */
 
-/* A decode point: where the next event is, its ordinal, how what is kept differs from position 0. */
-static void save(const struct ts_reader *base, struct ts_buf *b)
-{
-	const struct rvn_reader *r = (const struct rvn_reader *)base;
-
-	point_put(b, r->c.off - r->rec->first);
-	point_put(b, r->n);
-	point_put_change(b, r->kept, r->rec->kept, r->rec->kept_len);
-}
-
 /* Go to a place with the values in r->kept. */
 static void start_at(struct rvn_reader *r, uint64_t off, uint64_t n)
 {
@@ -703,19 +692,19 @@ static void start_at(struct rvn_reader *r, uint64_t off, uint64_t n)
 	r->base.end = (struct ts_end){ .pc = pc_of(r), .has_pc = true };
 }
 
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+/* A decode point: where the next event is, its ordinal, how what is kept differs from position 0. */
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
 	const struct rvn *rec = r->rec;
-	struct point p = point_open(point, len, err);
-	uint64_t off = point_get(&p, rec->end - rec->first);
+	uint64_t off = ts_point_number(p, r->c.off - rec->first, rec->end - rec->first);
 	/* an event has at least one byte */
-	uint64_t n = point_get(&p, off < rec->n_events ? off : rec->n_events);
+	uint64_t n = ts_point_number(p, r->n, off < rec->n_events ? off : rec->n_events);
 
-	memcpy(r->kept, rec->kept, rec->kept_len);
-	if (!point_get_change(&p, r->kept, rec->kept_len) || !point_close(&p))
+	if (!ts_point_change(p, r->kept, rec->kept, rec->kept_len) || !ts_point_close(p))
 		return false;
-	start_at(r, rec->first + off, n);
+	if (!p->to)
+		start_at(r, rec->first + off, n);
 	return true;
 }
 
@@ -728,7 +717,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct rvn_reader), .next = next, .next_plain = next_plain, .save = save, .resume = resume,
+	.size = sizeof(struct rvn_reader), .next = next, .next_plain = next_plain, .point = point,
 	.close = close_reader
 };
 
@@ -742,7 +731,7 @@ struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 	ts_window_init(&r->window, rec->src, rec->end);
 	r->kept = malloc(rec->kept_len + RVN_KEPT_PAD);
 	if (!r->kept) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+		ts_no_memory(err, "a reader");
 		ts_reader_close(&r->base);
 		return NULL;
 	}

@@ -32,11 +32,10 @@
 
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/insn_len.h"
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "loaders/kit/program.h"
 #include "src/arch/traps.h"
 
@@ -482,49 +481,24 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 
 /* ------------------------------------------------------------------------------------------ decode points */
 
-enum flag {
-	HAS_PC = 1,
-	HAS_SP = 2,
-	HAS_CALL = 4,
-};
-
-static void save(const struct ts_reader *base, struct ts_buf *b)
-{
-	const struct reader *r = (const struct reader *)base;
-
-	point_put(b, r->part);
-	point_put(b, r->at.off);
-	point_put(b, r->at.number);
-	point_put(b, r->at.pc);
-	point_put(b, r->at.sp);
-	point_put(b, r->at.call);
-	point_put(b, (r->at.has_pc ? HAS_PC : 0) | (r->at.has_sp ? HAS_SP : 0) |
-			     (r->at.has_call ? HAS_CALL : 0));
-	point_put_end(b, &r->base.end);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct reader *r = (struct reader *)base;
-	struct point p = point_open(point, len, err);
-	uint32_t part = (uint32_t)point_get(&p, r->rec->n_parts - 1);
-	struct tenet_place at = { .off = point_get(&p, ts_source_len(r->rec->parts[part].src)) };
-	struct ts_end end;
-	uint64_t flags;
+	struct tenet_place at = r->at;
+	uint32_t part = r->part;
 
-	at.number = point_get(&p, UINT64_MAX);
-	at.pc = point_get(&p, UINT64_MAX);
-	at.sp = point_get(&p, UINT64_MAX);
-	at.call = point_get(&p, UINT64_MAX);
-	flags = point_get(&p, HAS_PC | HAS_SP | HAS_CALL);
-	at.has_pc = flags & HAS_PC;
-	at.has_sp = flags & HAS_SP;
-	at.has_call = flags & HAS_CALL;
-	point_get_end(&p, &end);
-	if (!point_close(&p))
+	TS_POINT(p, part, r->rec->n_parts - 1);
+	TS_POINT(p, at.off, ts_source_len(r->rec->parts[part].src));
+	TS_POINT(p, at.number, UINT64_MAX);
+	TS_POINT(p, at.pc, UINT64_MAX);
+	TS_POINT(p, at.sp, UINT64_MAX);
+	TS_POINT(p, at.call, UINT64_MAX);
+	TS_POINT_FLAGS(p, &at.has_pc, &at.has_sp, &at.has_call);
+	ts_point_end(p, &r->base.end);
+	if (!ts_point_close(p))
 		return false;
-	go_to(r, part, &at);
-	r->base.end = end;
+	if (!p->to)
+		go_to(r, part, &at);
 	return true;
 }
 
@@ -536,7 +510,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct reader), .next = next, .point = point, .close = close_reader
 };
 
 static struct reader *make_reader(struct tenet *rec, struct ts_error *err)

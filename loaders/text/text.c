@@ -17,12 +17,10 @@
  *
  * A decode point is where the next step begins, and its thread.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/line_reader.h"
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "loaders/loader.h"
 #include "src/base/hex.h"
 
@@ -268,8 +266,7 @@ static bool read_thread(struct text_reader *r, struct words *w)
 	r->thread = ts_recording_thread(&r->rec->base, 0, 1, tid);
 	if (r->rec->base.n_threads > MAX_THREADS)
 		return ts_fail(w->err, TS_ELIMIT, w->left.off, "more than %u threads", MAX_THREADS);
-	return r->thread != TS_NO_THREAD ||
-	       ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+	return r->thread != TS_NO_THREAD || ts_no_memory(w->err, "a thread");
 }
 
 /* "step PC [CODE]": what it read of the code. */
@@ -348,30 +345,15 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_FAIL;
 }
 
-static void save(const struct ts_reader *base, struct ts_buf *point)
-{
-	const struct text_reader *r = (const struct text_reader *)base;
-
-	point_put(point, r->lines.off);
-	point_put(point, r->thread);
-	point_put_end(point, &r->base.end);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+/* A decode point: where the next line is, the thread, the end. */
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct text_reader *r = (struct text_reader *)base;
-	struct point p = point_open(point, len, err);
-	uint64_t off = point_get_between(&p, r->rec->first, ts_source_len(r->rec->src));
-	uint64_t thread = point_get(&p, r->rec->base.n_threads - 1);
-	struct ts_end end;
 
-	point_get_end(&p, &end);
-	if (!point_close(&p))
-		return false;
-	r->lines.off = off;
-	r->thread = (uint32_t)thread;
-	r->base.end = end;
-	return true;
+	r->lines.off = ts_point_between(p, r->lines.off, r->rec->first, ts_source_len(r->rec->src));
+	TS_POINT(p, r->thread, r->rec->base.n_threads - 1);
+	ts_point_end(p, &r->base.end);
+	return ts_point_close(p);
 }
 
 static void close_reader(struct ts_reader *base)
@@ -382,7 +364,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct text_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct text_reader), .next = next, .point = point, .close = close_reader
 };
 
 static struct text_reader *reader_at(struct text *rec, uint64_t off, struct ts_error *err)
@@ -434,13 +416,12 @@ static bool read_head(struct text *rec, struct text_reader *r, struct ts_error *
 static bool read_start(struct text *rec, struct text_reader *r, struct ts_error *err)
 {
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+		return ts_no_memory(err, "a thread");
 	if (!read_head(rec, r, err) || read_effects(r, &rec->base.initial, err) == TS_FAIL)
 		return false;
 	rec->first = r->lines.off;
 	rec->base.has_reads = true;
-	return !rec->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	return !rec->base.initial.is_failed || ts_no_memory(err, "the state at position 0");
 }
 
 static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,

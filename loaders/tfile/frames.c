@@ -29,8 +29,7 @@ static void *grow(void *items, size_t n, size_t *cap, size_t item_len, struct ts
 {
 	if (ts_vec_reserve(&items, n, cap, 1, item_len))
 		return items;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
-	return NULL;
+	return ts_no_memory(err, "frames");
 }
 
 /* ------------------------------------------------------------------------------------------------ places */
@@ -177,7 +176,7 @@ bool tfile_sort_frames(struct tfile *t, struct ts_error *err)
 	t->order = calloc(n + 1, sizeof(*t->order));
 	t->numbers = calloc(t->n_numbers + 1, sizeof(*t->numbers));
 	if (!t->order_of || !t->order || !t->numbers)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
+		return ts_no_memory(err, "frames");
 	for (const struct ts_tracepoint *tp = t->tracing.points; tp; tp = tp->next) {
 		if (tp->number < t->n_numbers)
 			add_location(&t->numbers[tp->number], tp);

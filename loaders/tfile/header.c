@@ -112,8 +112,7 @@ static bool read_lines(struct tfile *t, struct ts_line_reader *lines, struct ts_
 			return false;
 	}
 	t->frames_off = lines->off;
-	return ts_buf_ok(&t->xml) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no target description");
+	return ts_buf_ok(&t->xml) || ts_no_memory(err, "a target description");
 }
 
 bool tfile_read_header(struct tfile *t, struct ts_error *err)

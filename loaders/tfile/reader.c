@@ -7,10 +7,7 @@
  */
 #include "trace.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "loaders/kit/window.h"
 
 struct tfile_reader {
@@ -116,14 +113,6 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
-/* A decode point: the position. */
-static void save(const struct ts_reader *base, struct ts_buf *point)
-{
-	const struct tfile_reader *r = (const struct tfile_reader *)base;
-
-	point_put(point, r->pos);
-}
-
 /* Load the frame at r->pos; at the end, the last one. */
 static bool load_here(struct tfile_reader *r, struct ts_error *err)
 {
@@ -133,16 +122,13 @@ static bool load_here(struct tfile_reader *r, struct ts_error *err)
 	return !n || tfile_load(r->t, r->pos < n ? r->pos : n - 1, r->here, err);
 }
 
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+/* A decode point: the position. */
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct tfile_reader *r = (struct tfile_reader *)base;
-	struct point p = point_open(point, len, err);
-	uint64_t pos = point_get(&p, tfile_n_steps(r->t));
 
-	if (!point_close(&p))
-		return false;
-	r->pos = pos;
-	return load_here(r, err);
+	TS_POINT(p, r->pos, tfile_n_steps(r->t));
+	return ts_point_close(p) && (p->to || load_here(r, p->err));
 }
 
 static void close_reader(struct ts_reader *base)
@@ -155,7 +141,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct tfile_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct tfile_reader), .next = next, .point = point, .close = close_reader
 };
 
 struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)

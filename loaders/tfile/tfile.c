@@ -250,8 +250,7 @@ static bool put_first_frame(struct tfile *t, struct ts_error *err)
 	if (!tfile_load(t, 0, t->scratch, err))
 		return false;
 	tfile_put_change(t, NULL, t->scratch, &t->base.initial);
-	return !t->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no first frame");
+	return !t->base.initial.is_failed || ts_no_memory(err, "the first frame");
 }
 
 /* Bytes that a reader holds for a block of memory: of two frames the blocks, their ranges, and what differs in one step. */
@@ -270,7 +269,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	t->max_blocks = opt->max_memory ? opt->max_memory / MEMORY_A_BLOCK : UINT64_MAX;
 	t->scratch = calloc(1, sizeof(*t->scratch));
 	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return ts_no_memory(err, "the trace");
 	if (!tfile_read_header(t, err) || !choose_arch(t, opt, err) || !find_frames(t, err))
 		return false;
 	if (!t->xml.len && !choose_features(t, err))

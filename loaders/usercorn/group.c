@@ -73,10 +73,8 @@ struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts
 
 	if (!has_room(r, err))
 		return NULL;
-	if (r->n_processes >= r->w.rec->base.n_threads && !add_thread(r, pid)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
-		return NULL;
-	}
+	if (r->n_processes >= r->w.rec->base.n_threads && !add_thread(r, pid))
+		return ts_no_memory(err, "reading the trace");
 	t = ucir_tasks_add(&r->tasks, pid, r->n_processes, err);
 	if (!t)
 		return NULL;

@@ -21,7 +21,7 @@ bool ucir_index_contents(struct usercorn *rec, struct ts_error *err)
 
 	rec->contents = malloc(((size_t)b->n_maps + b->n_effects + 1) * sizeof(*rec->contents));
 	if (!rec->contents)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial state");
+		return ts_no_memory(err, "the initial state");
 	for (uint32_t i = 0; i < b->n_effects; i++) {
 		if (b->effects[i].kind == TS_FX_THREAD)
 			thread = b->effects[i].item;

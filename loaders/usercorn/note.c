@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "note.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/cursor.h"
@@ -29,18 +27,13 @@ static const char *label_of(uint32_t key)
 	}
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the notes of the trace");
-}
-
 /* The first note of a path counts. */
 static bool take_path(char **path, const struct ucir_op *op, struct ts_error *err)
 {
 	if (*path || !op->len || memchr(op->bytes, 0, (size_t)op->len))
 		return true;
 	*path = strndup((const char *)op->bytes, (size_t)op->len);
-	return *path || no_memory(err);
+	return *path || ts_no_memory(err, "the notes of the trace");
 }
 
 static bool take_arguments(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
@@ -50,7 +43,7 @@ static bool take_arguments(struct usercorn *rec, const struct ucir_op *op, struc
 	ts_buf_put(&rec->base.cmdline, op->bytes, (size_t)op->len);
 	if (op->bytes[op->len - 1])
 		ts_buf_putc(&rec->base.cmdline, 0);
-	return ts_buf_ok(&rec->base.cmdline) || no_memory(err);
+	return ts_buf_ok(&rec->base.cmdline) || ts_no_memory(err, "the notes of the trace");
 }
 
 bool ucir_note_fact(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
@@ -73,7 +66,7 @@ bool ucir_note_fact(struct usercorn *rec, const struct ucir_op *op, struct ts_er
 	else
 		ts_buf_put(notes, op->bytes, strnlen((const char *)op->bytes, len));
 	ts_buf_putc(notes, 0);
-	return ts_buf_ok(notes) || no_memory(err);
+	return ts_buf_ok(notes) || ts_no_memory(err, "the notes of the trace");
 }
 
 /* The thread that has the id now; NULL: the recording has none. */

@@ -52,11 +52,6 @@ struct places {
 	struct ts_elf elf;
 };
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the regions of the trace");
-}
-
 static void place(struct region *r, uint64_t shift, const char *by)
 {
 	if (r->by || shift > r->len - r->data_len)
@@ -87,7 +82,7 @@ static bool collect(struct places *p, struct ts_error *err)
 
 	p->items = calloc((size_t)b->n_maps + 1, sizeof(*p->items));
 	if (!p->items)
-		return no_memory(err);
+		return ts_no_memory(err, "the regions of the trace");
 	for (uint32_t i = 0; i < b->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[i];
 		const char *desc;
@@ -252,7 +247,7 @@ static uint8_t *read_image(const struct places *p, const struct region *r, uint6
 	uint8_t *image = calloc(1, (size_t)r->data_len);
 
 	if (!image)
-		no_memory(err);
+		ts_no_memory(err, "the regions of the trace");
 	for (size_t i = 0; i < p->elf.n_loads && image; i++) {
 		uint64_t at, off, len = clip(p, &p->elf.loads[i], r, shift, &at, &off);
 		size_t got;
@@ -310,7 +305,7 @@ static bool compare_mapped(const struct places *p, const struct region *r, uint6
 	len = file_len - r->file_off < r->len ? file_len - r->file_off : r->len;
 	page = malloc((size_t)len);
 	if (!page)
-		return no_memory(err);
+		return ts_no_memory(err, "the regions of the trace");
 	done = ts_source_read(p->src, r->file_off, page, (size_t)len, &got, err);
 	while (first < got && !page[first])
 		first++;
@@ -634,5 +629,5 @@ bool ucir_read_stack(struct usercorn *rec, struct ts_error *err)
 	}
 	done &= ts_buf_ok(&args) && ts_buf_ok(&rec->base.cmdline);
 	ts_buf_fini(&args);
-	return done || no_memory(err);
+	return done || ts_no_memory(err, "the regions of the trace");
 }

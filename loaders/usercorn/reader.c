@@ -12,10 +12,9 @@
 #include "group.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "note.h"
 #include "plain.h"
 #include "src/arch/traps.h"
@@ -151,11 +150,6 @@ static void write_on(struct ucir_reader *r, struct ts_steps *out)
 	}
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
-}
-
 /* -------------------------------------------------------------------------------- steps */
 
 /* The STEP of the current task: close the group. */
@@ -176,7 +170,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	else
 		ucir_x87_step(r, t, op->len, out);
 	if (out->is_failed)
-		return no_memory(err);
+		return ts_no_memory(err, "reading the trace");
 	ts_steps_close(out, t->pc, op->len <= r->w.rec->arch->max_insn_len ? (uint16_t)op->len : 0,
 		       t->thread);
 	next = t->has_next_pc ? t->next_pc : (t->pc + op->len) & r->w.rec->addr_mask;
@@ -190,7 +184,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	t->had_pc = t->has_stepped = true;
 	if (__builtin_expect(t->is_exiting, 0))
 		ucir_end_task(r, t);
-	return !out->is_failed || no_memory(err);
+	return !out->is_failed || ts_no_memory(err, "reading the trace");
 }
 
 /* An op at stream level. */
@@ -310,27 +304,6 @@ static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *ou
 	ucir_plain_steps((struct ucir_reader *)base, max, out);
 }
 
-/*
- * A decode point: stream offset; ops left in the frame; pid of the frame; frames and steps passed; offset of
- * the frame; processes that began; last thread; the end; thread of the current task and 1; the tasks.
- */
-static void save(const struct ts_reader *base, struct ts_buf *b)
-{
-	const struct ucir_reader *r = (const struct ucir_reader *)base;
-
-	point_put(b, ucir_stream_tell(&r->w.s));
-	point_put(b, r->left);
-	point_put(b, r->pid);
-	point_put(b, r->w.n_frames);
-	point_put(b, r->w.n_steps);
-	point_put(b, r->w.frame_off);
-	point_put(b, r->n_processes);
-	point_put(b, r->last_thread);
-	point_put_end(b, &r->base.end);
-	point_put(b, r->task ? r->task->thread + UINT64_C(1) : 0);
-	ucir_tasks_save(&r->tasks, r->w.rec->n_gprs, b);
-}
-
 /* Back to having read nothing. */
 static void reset(struct ucir_reader *r)
 {
@@ -343,41 +316,46 @@ static void reset(struct ucir_reader *r)
 	ts_error_reset(&r->failed);
 }
 
-static bool restore(struct ucir_reader *r, struct point *p)
+/*
+ * A decode point: stream offset; ops left in the frame; pid of the frame; frames and steps passed; offset of
+ * the frame; processes that began; last thread; the end; thread of the current task and 1; the tasks.
+ */
+static bool pass_point(struct ucir_reader *r, struct ts_point *p)
 {
 	const uint32_t n_threads = r->w.rec->base.n_threads;
-	const uint64_t stream_end = r->w.rec->bytes.end, off = point_get(p, stream_end);
+	const uint64_t stream_end = r->w.rec->bytes.end, off = ts_point_number(p, ucir_stream_tell(&r->w.s), stream_end);
 	uint64_t current;
 
-	r->left = (uint32_t)point_get(p, UINT32_MAX);
-	r->pid = point_get(p, UINT64_MAX);
-	r->w.n_frames = point_get(p, UINT64_MAX);
-	r->w.n_steps = point_get(p, UINT64_MAX);
-	r->w.frame_off = point_get(p, stream_end);
-	r->n_processes = (uint32_t)point_get(p, n_threads);
-	r->last_thread = (uint32_t)point_get(p, n_threads ? n_threads - 1 : 0);
-	point_get_end(p, &r->base.end);
-	current = point_get(p, n_threads);
-	if (!ucir_tasks_restore(&r->tasks, r->w.rec->n_gprs, p, n_threads, stream_end))
+	TS_POINT(p, r->left, UINT32_MAX);
+	TS_POINT(p, r->pid, UINT64_MAX);
+	TS_POINT(p, r->w.n_frames, UINT64_MAX);
+	TS_POINT(p, r->w.n_steps, UINT64_MAX);
+	TS_POINT(p, r->w.frame_off, stream_end);
+	TS_POINT(p, r->n_processes, n_threads);
+	TS_POINT(p, r->last_thread, n_threads ? n_threads - 1 : 0);
+	ts_point_end(p, &r->base.end);
+	current = ts_point_number(p, r->task ? r->task->thread + UINT64_C(1) : 0, n_threads);
+	if (!ucir_tasks_point(&r->tasks, r->w.rec->n_gprs, p, n_threads, stream_end))
 		return false;
 	r->task = current ? ucir_tasks_by_thread(&r->tasks, (uint32_t)(current - 1)) : NULL;
 	if (current && !r->task)
-		return point_fail(p);
-	if (!point_close(p))
+		return ts_point_fail(p);
+	if (!ts_point_close(p))
 		return false;
-	ucir_stream_seek(&r->w.s, off);
+	if (!p->to)
+		ucir_stream_seek(&r->w.s, off);
 	return true;
 }
 
-static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, struct ts_error *err)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct ucir_reader *r = (struct ucir_reader *)base;
-	struct point p = point_open(bytes, len, err);
 
-	reset(r);
-	if (restore(r, &p))
+	if (!p->to)
+		reset(r);
+	if (pass_point(r, p))
 		return true;
-	r->failed = *err;
+	r->failed = *p->err;
 	return false;
 }
 
@@ -390,7 +368,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct ucir_reader), .next = next, .next_plain = next_plain, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct ucir_reader), .next = next, .next_plain = next_plain, .point = point, .close = close_reader
 };
 
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err)

@@ -7,19 +7,6 @@
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 
-enum task_flag {
-	HAS_PC = 1,
-	HAD_PC = 2,
-	HAS_STATE = 4,
-	HAS_STEPPED = 8,
-	IS_EXITING = 16,
-};
-
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the processes of the trace");
-}
-
 static void free_task(struct ucir_task *t)
 {
 	free(t->parts.items);
@@ -118,7 +105,7 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 
 	if (!t || (tasks->n == tasks->cap && !grow(tasks))) {
 		free(t);
-		no_memory(err);
+		ts_no_memory(err, "the processes of the trace");
 		return NULL;
 	}
 	t->pid = pid;
@@ -156,7 +143,7 @@ static void forget_places(struct ucir_parts *p)
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
 	if (!ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
-		return no_memory(err);
+		return ts_no_memory(err, "the processes of the trace");
 	p->items[p->n++] = *part;
 	if (p->n == MAX_PARTS)
 		forget_places(p);
@@ -171,81 +158,53 @@ void ucir_parts_clear(struct ucir_parts *p)
 
 /* -------------------------------------------------------------------------------- decode points */
 
-static void save_parts(const struct ucir_parts *p, struct ts_buf *b)
+static void point_parts(struct ucir_parts *parts, struct ts_point *p, uint64_t stream_end)
 {
-	const struct ucir_part *first = p->is_sought ? &p->first : p->items;
-	uint64_t end;
+	struct ucir_part all = parts->is_sought ? parts->first : parts->n ? *parts->items : (struct ucir_part){ 0 };
+	bool is_any = ucir_parts_any(parts);
 
-	point_put(b, ucir_parts_any(p));
-	if (!ucir_parts_any(p))
+	if (parts->n)
+		all.end = parts->items[parts->n - 1].end;
+	if (!TS_POINT(p, is_any, 1))
 		return;
-	end = p->n ? p->items[p->n - 1].end : p->first.end;
-	point_put(b, first->off);
-	point_put(b, first->left);
-	point_put(b, end - first->off);
-}
-
-static void save_task(const struct ucir_task *t, uint32_t n_gprs, struct ts_buf *b)
-{
-	point_put(b, t->pid);
-	point_put(b, t->thread);
-	point_put(b, t->pc);
-	point_put(b, (t->has_pc ? HAS_PC : 0) | (t->had_pc ? HAD_PC : 0) | (t->has_state ? HAS_STATE : 0) |
-			     (t->has_stepped ? HAS_STEPPED : 0) | (t->is_exiting ? IS_EXITING : 0));
-	save_parts(&t->parts, b);
-	for (uint32_t i = 1; i <= n_gprs; i++)
-		point_put(b, t->gprs[i]);
-}
-
-void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_buf *b)
-{
-	point_put(b, tasks->n);
-	for (uint32_t i = 0; i < tasks->n; i++)
-		save_task(tasks->items[i], n_gprs, b);
-}
-
-static void restore_parts(struct ucir_parts *parts, struct point *p, uint64_t stream_end)
-{
-	parts->is_sought = point_get_flag(p);
-	if (!parts->is_sought)
+	TS_POINT(p, all.off, stream_end);
+	TS_POINT(p, all.left, UINT32_MAX);
+	all.end = all.off + ts_point_number(p, all.end - all.off, stream_end - all.off);
+	if (p->to)
 		return;
-	parts->first.off = point_get(p, stream_end);
-	parts->first.left = (uint32_t)point_get(p, UINT32_MAX);
-	parts->first.end = parts->first.off + point_get(p, stream_end - parts->first.off);
+	parts->is_sought = true;
+	parts->first = all;
 }
 
-static bool restore_task(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
-			 uint64_t stream_end)
+/* @t is the task that is written; NULL: a new one is parsed. */
+static bool point_task(struct ucir_tasks *tasks, struct ucir_task *t, uint32_t n_gprs, struct ts_point *p,
+		       uint32_t n_threads, uint64_t stream_end)
 {
-	uint64_t pid = point_get(p, UINT64_MAX), thread = point_get(p, n_threads ? n_threads - 1 : 0), flags;
-	struct ucir_task *t;
+	uint64_t pid = ts_point_number(p, t ? t->pid : 0, UINT64_MAX);
+	uint64_t thread = ts_point_number(p, t ? t->thread : 0, n_threads ? n_threads - 1 : 0);
 
-	if (!point_ok(p))
+	if (!ts_point_ok(p))
 		return false;
-	if (!n_threads || ucir_tasks_find(tasks, pid) || ucir_tasks_by_thread(tasks, (uint32_t)thread))
-		return point_fail(p);
-	t = ucir_tasks_add(tasks, pid, (uint32_t)thread, p->err);
-	if (!t)
+	if (!t && (!n_threads || ucir_tasks_find(tasks, pid) || ucir_tasks_by_thread(tasks, (uint32_t)thread)))
+		return ts_point_fail(p);
+	if (!t && !(t = ucir_tasks_add(tasks, pid, (uint32_t)thread, p->err)))
 		return false;
-	t->pc = point_get(p, UINT64_MAX);
-	flags = point_get(p, HAS_PC | HAD_PC | HAS_STATE | HAS_STEPPED | IS_EXITING);
-	t->has_pc = flags & HAS_PC;
-	t->had_pc = flags & HAD_PC;
-	t->has_state = flags & HAS_STATE;
-	t->has_stepped = flags & HAS_STEPPED;
-	t->is_exiting = flags & IS_EXITING;
-	restore_parts(&t->parts, p, stream_end);
+	TS_POINT(p, t->pc, UINT64_MAX);
+	TS_POINT_FLAGS(p, &t->has_pc, &t->had_pc, &t->has_state, &t->has_stepped, &t->is_exiting);
+	point_parts(&t->parts, p, stream_end);
 	for (uint32_t i = 1; i <= n_gprs; i++)
-		t->gprs[i] = point_get(p, UINT64_MAX);
-	return point_ok(p);
+		TS_POINT(p, t->gprs[i], UINT64_MAX);
+	return ts_point_ok(p);
 }
 
-bool ucir_tasks_restore(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
-			uint64_t stream_end)
+bool ucir_tasks_point(struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_point *p, uint32_t n_threads,
+		      uint64_t stream_end)
 {
-	for (uint64_t n = point_get_count(p, n_threads, 5); n > 0; n--) {
-		if (!restore_task(tasks, n_gprs, p, n_threads, stream_end))
+	uint64_t n = ts_point_count(p, tasks->n, n_threads, 5);
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (!point_task(tasks, p->to ? tasks->items[i] : NULL, n_gprs, p, n_threads, stream_end))
 			return false;
 	}
-	return point_ok(p);
+	return ts_point_ok(p);
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
 
@@ -87,16 +87,13 @@ bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct t
 /* The group is over. */
 void ucir_parts_clear(struct ucir_parts *p);
 
-/* Append @tasks to a decode point, with @n_gprs general registers each. */
-void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_buf *b);
-
 /*
- * Parse the bytes that ucir_tasks_save() wrote, and fill the empty @tasks.  Thread ordinals must be less than @n_threads and
- * different, and parts must end at @stream_end at the latest.
+ * The part of a decode point that has @tasks, with @n_gprs general registers each.  Parsed tasks are added to the empty
+ * @tasks: thread ordinals must be less than @n_threads and different, and parts must end at @stream_end at the latest.
  *
  * Returns false if it is malformed (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
  */
-bool ucir_tasks_restore(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
-			uint64_t stream_end);
+bool ucir_tasks_point(struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_point *p, uint32_t n_threads,
+		      uint64_t stream_end);
 
 #endif

@@ -19,7 +19,6 @@
  */
 #include "trace.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,7 +365,7 @@ static bool read_state(struct usercorn *rec, struct ts_error *err)
 	if (ucir_read_start(rec, &start, err) != TS_ITEM)
 		return false;
 	if (rec->base.initial.is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial state");
+		return ts_no_memory(err, "the initial state");
 	if (!start.has_keyframe)
 		ts_recording_warn(&rec->base,
 				  "the trace has no keyframe: registers and memory are unknown at its start");
@@ -385,7 +384,7 @@ static bool find_exec_path(struct usercorn *rec, struct ts_error *err)
 			continue;
 		rec->base.exec_path = strdup(file);
 		if (!rec->base.exec_path)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
+			return ts_no_memory(err, "the program's name");
 	}
 	return true;
 }

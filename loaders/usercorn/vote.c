@@ -273,7 +273,7 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 			break;
 		}
 		if (b.is_failed && failed.code == TS_OK) {
-			ts_fail(&failed, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+			ts_no_memory(&failed, "the steps of a chunk");
 			break;
 		}
 		for (uint32_t i = 0; i < b.n_steps; i++) {
@@ -361,8 +361,7 @@ bool ucir_vote(struct usercorn *rec, struct ucir_vote *votes, size_t n, struct t
 	for (size_t i = 0; i < n; i++)
 		done &= box_init(&boxes[i], &votes[i]);
 	if (!done)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF,
-			"no memory to look for the places of the regions' contents");
+		ts_no_memory(err, "the places of the regions' contents");
 	done = done && collect(rec, boxes, n, err);
 	for (size_t i = 0; i < n; i++) {
 		if (done && !boxes[i].is_gone)

@@ -18,7 +18,6 @@
 #include "block.h"
 
 #include <endian.h>
-#include <inttypes.h>
 
 #include "src/base/bytes.h"
 

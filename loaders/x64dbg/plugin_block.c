@@ -140,7 +140,7 @@ static bool read_text(const struct x64dbg *rec, uint64_t off, struct ts_buf *tex
 	}
 	free(piece);
 	*is_short = !got;
-	return (done && ts_buf_ok(text)) || ts_fail(err, TS_ENOMEM, off, "no memory for the last block");
+	return (done && ts_buf_ok(text)) || ts_no_memory(err, "the last block");
 }
 
 /* ------------------------------------------------------------------------------------------------ facts */
@@ -269,8 +269,7 @@ static bool take_text(struct x64dbg *rec, uint64_t off, const struct ts_buf *tex
 			&rec->base,
 			"the last block, at 0x%" PRIx64 ", is not valid JSON; ignored", off);
 	json_decref(root);
-	return (!is_memory && !rec->base.initial.is_failed) ||
-	       ts_fail(err, TS_ENOMEM, off, "no memory for modules and regions");
+	return (!is_memory && !rec->base.initial.is_failed) || ts_no_memory(err, "modules and regions");
 }
 
 bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err)

@@ -21,11 +21,9 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "reader_parts.h"
 #include "src/base/bytes.h"
 
@@ -502,61 +500,12 @@ static bool start_at_mark(struct x64dbg_reader *r, struct ts_steps *out, struct 
 /* What of the registers is state. */
 #define REGS_LEN offsetof(struct x64dbg_regs, slack)
 
-enum mark_flag {
-	IS_SHIFTED = 1,
-	IS_SESSION = 2,
-	IS_ALONE = 4,
-	HAS_REGS = 8,
-};
-
-static void save(const struct ts_reader *base, struct ts_buf *b)
+/* Go on @skip steps after the mark.  Returns false if the trace cannot be read there. */
+static bool go_to(struct x64dbg_reader *r, uint64_t skip, struct ts_error *err)
 {
-	const struct x64dbg_reader *r = (const struct x64dbg_reader *)base;
-	const struct x64dbg_mark *m = &r->mark;
-
-	point_put(b, r->skip);
-	point_put(b, m->off);
-	point_put(b, m->n_steps);
-	point_put(b, m->session_at);
-	point_put(b, m->tid);
-	point_put(b, m->n_threads);
-	point_put(b, (m->is_shifted ? IS_SHIFTED : 0) | (m->is_session ? IS_SESSION : 0) |
-			     (m->is_alone ? IS_ALONE : 0) | (m->has_regs ? HAS_REGS : 0));
-	if (m->has_regs)
-		point_put_fixed(b, &m->regs, REGS_LEN);
-}
-
-/* Returns false if it is not a point of this trace (TS_ECORRUPT). */
-static bool parse(struct x64dbg_reader *r, struct point *p, uint64_t *skip)
-{
-	struct x64dbg_mark *m = &r->mark;
-	uint64_t flags;
-
-	*skip = point_get(p, X64DBG_MARK_STEPS);
-	m->off = point_get_between(p, r->rec->first, ts_source_len(r->rec->src));
-	m->n_steps = point_get(p, UINT64_MAX);
-	m->session_at = point_get(p, UINT64_MAX);
-	m->tid = (uint32_t)point_get(p, UINT32_MAX);
-	m->n_threads = (uint32_t)point_get(p, r->rec->base.n_threads);
-	flags = point_get(p, IS_SHIFTED | IS_SESSION | IS_ALONE | HAS_REGS);
-	m->is_shifted = flags & IS_SHIFTED;
-	m->is_session = flags & IS_SESSION;
-	m->is_alone = flags & IS_ALONE;
-	m->has_regs = flags & HAS_REGS;
-	if (m->has_regs)
-		point_get_fixed(p, &m->regs, REGS_LEN);
-	return point_close(p);
-}
-
-static bool go_to(struct x64dbg_reader *r, const uint8_t *bytes, size_t len, struct ts_error *err)
-{
-	struct point p = point_open(bytes, len, err);
 	struct ts_steps ignored;
-	uint64_t skip;
 	bool done;
 
-	if (!parse(r, &p, &skip))
-		return false;
 	ts_steps_init(&ignored);
 	done = start_at_mark(r, &ignored, err);
 	for (; done && skip; skip--) {
@@ -569,17 +518,28 @@ static bool go_to(struct x64dbg_reader *r, const uint8_t *bytes, size_t len, str
 	return done;
 }
 
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct x64dbg_reader *r = (struct x64dbg_reader *)base;
+	struct x64dbg_mark *m = &r->mark;
+	uint64_t skip = ts_point_number(p, r->skip, X64DBG_MARK_STEPS);
 
-	r->skim.is_on = false;
-	r->streak.is_on = false;
-	if (go_to(r, point, len, err))
+	m->off = ts_point_between(p, m->off, r->rec->first, ts_source_len(r->rec->src));
+	TS_POINT(p, m->n_steps, UINT64_MAX);
+	TS_POINT(p, m->session_at, UINT64_MAX);
+	TS_POINT(p, m->tid, UINT32_MAX);
+	TS_POINT(p, m->n_threads, r->rec->base.n_threads);
+	TS_POINT_FLAGS(p, &m->is_shifted, &m->is_session, &m->is_alone, &m->has_regs);
+	if (m->has_regs)
+		ts_point_fixed(p, &m->regs, REGS_LEN);
+	if (p->to)
+		return true;
+	r->skim.is_on = r->streak.is_on = false;
+	if (ts_point_close(p) && go_to(r, skip, p->err))
 		return true;
 	r->is_done = true; /* nothing can be read from here */
 	r->ahead_state = TS_FAIL;
-	r->ahead_err = *err;
+	r->ahead_err = *p->err;
 	return false;
 }
 
@@ -611,7 +571,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct x64dbg_reader), .next = next, .save = save, .resume = resume, .skip = skip, .close = close_reader
+	.size = sizeof(struct x64dbg_reader), .next = next, .point = point, .skip = skip, .close = close_reader
 };
 
 /* ---------------------------------------------------------------------------------------------- the start */
@@ -644,9 +604,8 @@ struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial
 	r->after = &r->stages[2];
 	x64dbg_blocks_init(&r->blocks, rec, &r->insns);
 	ts_steps_init(&ignored);
-	done = x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs) ?
-		       start(r, initial ? initial : &ignored, err) :
-		       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+	done = (x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs) || ts_no_memory(err, "a reader")) &&
+	       start(r, initial ? initial : &ignored, err);
 	ts_steps_fini(&ignored);
 	if (done)
 		return &r->base;

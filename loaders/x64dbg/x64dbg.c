@@ -93,8 +93,7 @@ static bool parse_head(struct x64dbg *rec, const char *text, size_t len, struct 
 	path = json_string_value(json_object_get(head, "path"));
 	if (done && path && *path) {
 		rec->base.exec_path = strdup(path);
-		done = rec->base.exec_path ||
-		       ts_fail(err, TS_ENOMEM, HEAD_LEN, "no memory for the program's path");
+		done = rec->base.exec_path || ts_no_memory(err, "the program's path");
 	}
 	json_decref(head);
 	return done;
@@ -127,7 +126,7 @@ static bool read_head(struct x64dbg *rec, struct ts_error *err)
 			       len, file_len - HEAD_LEN);
 	text = malloc(len + 1);
 	if (!text)
-		return ts_fail(err, TS_ENOMEM, 4, "no memory for the head");
+		return ts_no_memory(err, "the head");
 	done = ts_source_read_all(rec->src, HEAD_LEN, text, len, err) && parse_head(rec, text, len, err);
 	free(text);
 	rec->first = HEAD_LEN + len;
@@ -182,7 +181,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	first = x64dbg_reader_new(rec, &rec->base.initial, err);
 	ts_reader_close(first);
 	if (first && rec->base.initial.is_failed)
-		return ts_fail(err, TS_ENOMEM, rec->first, "no memory for the initial state");
+		return ts_no_memory(err, "the initial state");
 	return first != NULL;
 }
 

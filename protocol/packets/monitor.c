@@ -9,7 +9,6 @@
 #include "packets.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/session/asking.h"

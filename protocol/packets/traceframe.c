@@ -7,7 +7,6 @@
 #include "packets.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/session/save.h"

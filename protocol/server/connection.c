@@ -428,7 +428,7 @@ bool rsp_connection_open(struct rsp_server *sv, int in_fd, int out_fd, struct ts
 		close(in_fd);
 		if (out_fd != in_fd)
 			close(out_fd);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for another client");
+		return ts_no_memory(err, "another client");
 	}
 	c->in_fd = in_fd;
 	c->out_fd = out_fd;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "connection.h"
-#include "listen.h"
 #include "protocol/session/symbol_tables.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"

@@ -92,9 +92,9 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 	struct rsp_asking *q = need_asking(s);
 
 	if (!q)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	if (!q->marks && s->target->trace && !(q->marks = ts_marks_new(s->target->trace)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+		return ts_no_memory(err, "marks");
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
 	q->ask.process_names = s->target->process_names;
@@ -146,7 +146,7 @@ bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_bu
 	else if (prepare(s, &err) && !s->asking->marks)
 		ts_fail(&err, TS_EIO, TS_NO_OFF, "marks cannot be kept for this recording");
 	else if (err.code == TS_OK && !ts_buf_room(out, 128)) /* a mark that cannot be told is not set */
-		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+		ts_no_memory(&err, "marks");
 	if (err.code == TS_OK && ts_marks_add(s->asking->marks, "checkpoint-", s->pos, text, &number, &err)) {
 		ts_buf_printf(out, "Checkpoint %u: position %llu, the mark checkpoint-%u\n", number,
 			      (unsigned long long)s->pos, number);
@@ -384,7 +384,7 @@ static bool parse(struct rsp_session *s, const char *verb, const char *words, st
 		ts_buf_fini(&line);
 		return false;
 	}
-	done = ts_buf_ok(&line) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	done = ts_buf_ok(&line) || ts_no_memory(err, "a question");
 	if (done) {
 		s->asking->answer = ts_answer_new(&s->asking->ask, ts_buf_text(&line), TS_FORM_TEXT, err);
 		done = s->asking->answer != NULL;

@@ -2,7 +2,6 @@
 #include "breaks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "protocol/tracing/frame_store.h"
 #include "src/agent/ax.h"

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "src/ask/grammar/listed.h"
-#include "src/query/search.h"
 #include "wait.h"
 
 /* As at the other doors, what is refused is followed by what can be asked. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "job.h"
 
-#include <stddef.h>
-
 #include "src/base/clock.h"
 
 void rsp_job_start(struct rsp_job *job, const struct rsp_job_ops *ops, void *state)

@@ -147,7 +147,7 @@ static struct ts_export *begin_export(struct rsp_session *s, const char *name, s
 		export = ts_export_new(s->target->q, rsp_tracing_frames(&s->tracing),
 				       rsp_tracing_shown(&s->tracing), ts_buf_text(&path), err);
 	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
+		ts_no_memory(err, "a file's name");
 	ts_buf_fini(&path);
 	return export;
 }
@@ -162,7 +162,7 @@ bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, st
 		rsp_collector_status(s->tracing.collector);
 	save = malloc(sizeof(*save));
 	if (!save)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for saving frames");
+		return ts_no_memory(err, "saving frames");
 	*save = (struct save){ .export = begin_export(s, name, err), .is_command = is_command };
 	if (!save->export) {
 		free(save);

@@ -24,7 +24,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 	*s = (struct rsp_session){ .target = target };
 	s->scratch = malloc(4 * (size_t)ts_query_regset(target->q)->g_len + 1);
 	if (!s->scratch)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
+		return ts_no_memory(err, "a session");
 	if (!rsp_tracing_init(&s->tracing, target, err)) {
 		free(s->scratch);
 		return false;

@@ -3,12 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "machine.h"
 #include "session.h"
 #include "src/arch/signals.h"
-#include "src/query/thumb.h"
 #include "threads.h"
 
 /* One step is in one chunk. */

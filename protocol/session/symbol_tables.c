@@ -63,7 +63,7 @@ static bool begin(struct rsp_symbol_tables *t, struct ts_query *q, const struct 
 {
 	t->next = ts_symbols_new();
 	if (!t->next)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	t->is_all = ts_query_is_complete(q);
 	t->search = (struct ts_symbols_search){ .symbols = t->next, .q = q, .places = *places };
 	return true;

@@ -67,7 +67,7 @@ static bool exec_init(struct rsp_target *target, const char *exec, struct ts_err
 	if (recorded) {
 		target->exec_path = strdup(recorded);
 		if (!target->exec_path)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
+			return ts_no_memory(err, "the program's name");
 	}
 	return true;
 }
@@ -115,7 +115,7 @@ bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
 {
 	target->local = malloc(sizeof(*target->local));
 	if (!target->local)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of local files");
+		return ts_no_memory(err, "the list of local files");
 	ts_local_files_init(target->local, target->q);
 	return true;
 }
@@ -218,7 +218,7 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
 		ts_buf_init(&target->layouts[i].target_xml);
 	target->symbols = rsp_symbol_tables_new();
 	if (!target->symbols)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		ts_no_memory(err, "symbols");
 	else if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
 		 ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
 		 ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) &&

@@ -83,7 +83,7 @@ bool rsp_trace_frame_mem(const struct rsp_session *s, uint64_t addr, size_t len,
 		return true;
 	all = malloc(len + 1);
 	if (!all)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame's memory");
+		return ts_no_memory(err, "a trace frame's memory");
 	memcpy(all, known, len);
 	ts_frame_mask(f, addr, len, known);
 	for (size_t i = 0; i < len; i++)

@@ -211,7 +211,7 @@ static bool prepare(struct point *p, struct ts_tracepoint *tp, struct ts_error *
 		n++;
 	p->actions = calloc(n + 1, sizeof(*p->actions));
 	if (!p->actions)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a tracepoint");
+		return ts_no_memory(err, "a tracepoint");
 	if (tp->cond && !(p->cond = prepare_ax(tp, tp->cond, tp->n_cond, err)))
 		return false;
 	if (!prepare_actions(p, false, err))
@@ -225,7 +225,7 @@ static bool prepare_points(struct rsp_collector *c, struct ts_error *err)
 	free_points(c);
 	c->points = calloc(c->tracing.n_points + 1, sizeof(*c->points));
 	if (!c->points)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
+		return ts_no_memory(err, "tracepoints");
 	for (struct ts_tracepoint *tp = c->tracing.points; tp; tp = tp->next) {
 		if (!prepare(&c->points[c->n_points++], tp, err))
 			return false;
@@ -242,7 +242,7 @@ bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err)
 	bool done;
 
 	if (!c.points)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a tracepoint");
+		return ts_no_memory(err, "a tracepoint");
 	done = prepare(c.points, &copy, err);
 	free_points(&c);
 	return done;
@@ -262,7 +262,7 @@ static bool prepare_vars(struct rsp_collector *c, struct ts_error *err)
 	c->n_vars = 0;
 	c->vars = calloc(c->tracing.n_vars + 1, sizeof(*c->vars));
 	if (!c->vars)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for trace state variables");
+		return ts_no_memory(err, "trace state variables");
 	for (const struct ts_tvar *v = c->tracing.vars; v; v = v->next)
 		c->vars[c->n_vars++] =
 			(struct var){ v->number, v->is_builtin && v->number == RSP_TVAR_TIMESTAMP,

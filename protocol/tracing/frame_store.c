@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame_store.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

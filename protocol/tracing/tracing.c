@@ -22,8 +22,8 @@
 
 static bool add_piece(struct ts_tracing *t, enum ts_piece piece, struct ts_buf *text, struct ts_error *err)
 {
-	bool done = ts_buf_ok(text) ? ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err) :
-				      ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
+	bool done = (ts_buf_ok(text) || ts_no_memory(err, "tracepoints")) &&
+		    ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err);
 
 	ts_buf_reset(text);
 	return done;
@@ -113,7 +113,7 @@ bool rsp_tracing_init(struct rsp_tracing *t, const struct rsp_target *target, st
 	if (define_clock(&t->implied, err))
 		return true;
 	rsp_tracing_fini(t);
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
+	return ts_no_memory(err, "a session");
 }
 
 void rsp_tracing_fini(struct rsp_tracing *t)

@@ -49,7 +49,7 @@ bool ts_regview_init(struct ts_regview *v, const struct ts_regset *all, const st
 	v->from = malloc(v->set.n_regs * sizeof(*v->from));
 	if (!v->from) {
 		ts_regview_fini(v);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for registers");
+		return ts_no_memory(err, "registers");
 	}
 	for (unsigned i = 0; i < v->set.n_regs; i++) {
 		const struct ts_reg *reg = &v->set.regs[i], *source = find_source(all, reg->name, reg->len);

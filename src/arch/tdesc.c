@@ -182,7 +182,7 @@ bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_bu
 	struct out o = { .w = new_writer(out) };
 
 	if (!o.w)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a target description");
+		return ts_no_memory(err, "a target description");
 	xmlSetGenericErrorFunc(&o, note_failure);
 	o.is_failed |= xmlTextWriterStartDocument(o.w, "1.0", NULL, NULL) < 0;
 	o.is_failed |=
@@ -195,7 +195,7 @@ bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_bu
 	xmlFreeTextWriter(o.w);
 	xmlSetGenericErrorFunc(NULL, NULL);
 	if (o.is_failed || !ts_buf_ok(out))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a target description");
+		return ts_no_memory(err, "a target description");
 	return true;
 }
 
@@ -229,12 +229,6 @@ static int line_of(const struct parse *p)
 	return xmlSAX2GetLineNumber(p->ctxt);
 }
 
-static const char *no_memory(struct parse *p)
-{
-	ts_fail(p->err, TS_ENOMEM, TS_NO_OFF, "no memory for a target description");
-	return NULL;
-}
-
 /* A copy of an attribute's or element's text; NULL with an error if it is not valid as a name. */
 static const char *keep_name(struct parse *p, const char *what, const char *text, size_t len)
 {
@@ -251,7 +245,7 @@ static const char *keep_name(struct parse *p, const char *what, const char *text
 			return NULL;
 		}
 	copy = ts_arena_text(&p->arena, text, len);
-	return copy ? copy : no_memory(p);
+	return copy ? copy : ts_no_memory(p->err, "a target description");
 }
 
 /* The attribute's text, NULL where it is absent. */
@@ -345,7 +339,7 @@ static const void *keep_list(struct parse *p, struct ts_buf *list, size_t item_l
 	void *items = ts_arena_alloc(&p->arena, list->len);
 
 	if (!items)
-		return no_memory(p);
+		return ts_no_memory(p->err, "a target description");
 	if (list->len)
 		memcpy(items, list->data, list->len);
 	*n = (unsigned)(list->len / item_len);
@@ -499,7 +493,7 @@ static bool is_good(struct parse *p)
 {
 	if (p->err->code == TS_OK && !(ts_buf_ok(&p->text) && ts_buf_ok(&p->features) &&
 				       ts_buf_ok(&p->types) && ts_buf_ok(&p->fields) && ts_buf_ok(&p->regs)))
-		no_memory(p);
+		ts_no_memory(p->err, "a target description");
 	return p->err->code == TS_OK;
 }
 
@@ -644,7 +638,7 @@ static bool run_parser(struct parse *p, const uint8_t *xml, size_t len)
 {
 	p->ctxt = xmlCreateMemoryParserCtxt((const char *)xml, (int)len);
 	if (!p->ctxt)
-		return no_memory(p);
+		return ts_no_memory(p->err, "a target description");
 	*p->ctxt->sax = handler;
 	p->ctxt->userData = p;
 	xmlCtxtUseOptions(p->ctxt, XML_PARSE_NONET);

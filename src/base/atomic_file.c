@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "atomic_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_e
 	*f = (struct ts_atomic_file){ .fd = -1, .path = strdup(path), .part = malloc(len) };
 	ts_buf_init(&f->wait);
 	if (!f->path || !f->part)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to write a file");
+		return ts_no_memory(err, "writing a file");
 	f->is_stdout = !strcmp(path, "-");
 	if (f->is_stdout) {
 		strcpy(f->part, "stdout");
@@ -88,7 +87,7 @@ bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len
 {
 	ts_buf_put(&f->wait, data, len);
 	if (!ts_buf_ok(&f->wait))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to write a file");
+		return ts_no_memory(err, "writing a file");
 	return f->wait.len < WAIT_LEN || flush(f, err);
 }
 

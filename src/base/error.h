@@ -9,7 +9,6 @@
 #ifndef TS_ERROR_H
 #define TS_ERROR_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/free_later.h"

@@ -50,7 +50,7 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	if (len - 1 > UINT64_MAX - addr)
 		len = UINT64_MAX - addr + 1;
 	if (!ts_vec_reserve(&img->ranges, img->n_ranges, &img->cap_ranges, 1, sizeof(*img->ranges)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image's ranges");
+		return ts_no_memory(err, "the image's ranges");
 	img->ranges[img->n_ranges++] = (struct ts_image_range){ map, addr, addr + (len - 1), off, source };
 	return true;
 }
@@ -94,7 +94,7 @@ bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *b
 		return false;
 	source = ts_image_add_source(img, src);
 	if (source == UINT32_MAX)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image");
+		return ts_no_memory(err, "the image");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !done; i++) {
 		ts_error_reset(err);
 		done = kinds[i](img, base, source, err);

@@ -14,7 +14,6 @@
 
 #include <elf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/bisect.h"
 #include "src/base/vec.h"

@@ -5,7 +5,6 @@
 #include "variables.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "prototypes_parts.h"

@@ -3,7 +3,6 @@
 
 #include <getopt.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -192,11 +191,10 @@ static bool set_newest(struct ts_cli *cli)
 /* The traces are the one that is given, and those of the folder. */
 static bool set_against(struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	size_t n;
 	char **list;
 
-	ts_error_reset(&err);
 	list = ts_folder_list(cli->trace, cli->against, &n, &err);
 	if (!list)
 		return ts_cli_usage_error("--against %s: %s", cli->against, err.text);

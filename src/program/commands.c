@@ -45,11 +45,10 @@ static void put_separator(const struct ts_cli *cli)
 
 enum ts_status ts_run_info(struct ts_model *m, const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_info info;
 	bool done = true;
 
-	ts_error_reset(&err);
 	if (!ts_info_init(&info, ts_model_query(m), cli->trace, &err))
 		return ts_report_failure(cli->trace, &err);
 	put_separator(cli);
@@ -82,9 +81,8 @@ static bool show_index(struct ts_model *m, struct ts_error *err)
 
 enum ts_status ts_run_index(struct ts_model *m, const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	return show_index(m, &err) ? TS_STATUS_OK : ts_report_failure(cli->trace, &err);
 }
 
@@ -313,9 +311,8 @@ static enum ts_status export_calls(struct ts_query *q, enum ts_call_form form, c
 	struct ts_call_file *f;
 	struct ts_asker asker;
 	enum ts_next next = TS_FAIL;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (is_selected(cli)) {
 		ts_fail(&err, TS_EUSAGE, TS_NO_OFF,
 			"calls are exported of the whole recording: without --positions, --at and --collect");
@@ -366,9 +363,8 @@ enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 	struct ts_query *q = ts_model_query(m);
 	struct ts_selection_options selected;
 	struct ts_selection s;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (is_call_form(cli, &calls))
 		return export_calls(q, calls, cli);
 	if (!choose_form(cli, &form, &is_frames, &err) || !find_selection(&selected, q, cli, &err))

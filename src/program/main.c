@@ -23,7 +23,6 @@
 #include "src/program/debug/serve.h"
 #include "src/program/open/kept.h"
 #include "src/program/open/opening.h"
-#include "src/program/open/packed.h"
 #include "src/program/open/processes.h"
 
 /* The other trace of a comparison, opened with the same options; --index names the first one's. */
@@ -219,10 +218,9 @@ static int run_debugger(struct ts_cli *cli)
 		.serve = serve_debugger,
 		.user = cli,
 	};
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	int status;
 
-	ts_error_reset(&err);
 	status = ts_debugger_run(&opt, &err);
 	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
 }
@@ -255,9 +253,8 @@ static int run_confined(const struct ts_cli *cli)
 /* The key of --index-key, before anything is signed.  Returns false if it cannot be used: *status says how to exit. */
 static bool share_key(const struct ts_cli *cli, int *status)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!cli->index_key || ts_trace_keys_share(cli->index_key, &err))
 		return true;
 	ts_fail_prefix(&err, "--index-key %s", cli->index_key);
@@ -291,9 +288,8 @@ static int run(struct ts_cli *cli)
 /* What is still to be written to stdout may fail, too. */
 static int finish(const struct ts_cli *cli, int result)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (result || (!fflush(stdout) && !ferror(stdout)))
 		return result;
 	ts_fail_errno(&err, "cannot write to stdout");

@@ -33,9 +33,8 @@ enum ts_status ts_run_part(const struct ts_cli *cli)
 	struct ts_part_facts facts;
 	struct ts_part *p = NULL;
 	struct ts_opened o;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (ts_opened_init_part(&o, cli, &p, &status)) {
 		if (!run(p, cli, &err))
 			status = ts_report_failure(cli->trace, &err);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "src/ask/diff/diff.h"
 #include "src/ask/verb.h"
 #include "src/program/open/opening.h"
 

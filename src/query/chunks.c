@@ -19,7 +19,7 @@ static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_er
 	if (!point)
 		return ts_query_finish_question(q, err) && ts_no_memory(err, "a decode point");
 	ts_steps_reset(&c->steps);
-	if (!q->reader->ops->resume(q->reader, point, len, err))
+	if (!ts_reader_resume(q->reader, point, len, err))
 		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS);
 	q->read = c;
 	return true;

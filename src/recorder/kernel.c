@@ -6,7 +6,6 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
-#include "qemu.h"
 #include "ring.h"
 #include "src/record/shadow.h"
 

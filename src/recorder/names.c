@@ -8,7 +8,6 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
-#include "qemu.h"
 
 #define PR_SET_NAME 15
 #define NAME_LEN 16u

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>

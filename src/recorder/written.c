@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel.h"
 
-#include <string.h>
-
 #include "maps.h"
-#include "qemu.h"
 
 #define MAX_VECTORS 1024u
 

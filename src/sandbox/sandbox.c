@@ -233,7 +233,7 @@ static bool take_filter(int socket, struct ts_filter *f, struct ts_error *err)
 	uint8_t hello;
 
 	if (!receive(socket, &hello, 1))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");
+		return ts_no_memory(err, "its rules");
 	if (hello == HELLO_FORBIDDEN)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "the system does not let a process open files for it");
 	if (hello == HELLO_FILES)
@@ -241,7 +241,7 @@ static bool take_filter(int socket, struct ts_filter *f, struct ts_error *err)
 	if (receive(socket, &f->len, sizeof(f->len)) && f->len <= sizeof(f->code) &&
 	    f->len % sizeof(f->code[0]) == 0 && receive(socket, f->code, f->len))
 		return true;
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");
+	return ts_no_memory(err, "its rules");
 }
 
 /* Returns the socket to a broker that can do its work, and its filter; -1 with @err. */
@@ -296,7 +296,7 @@ bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, 
 	if (!IS_BUILT || looks_for_leaks())
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "this build has none");
 	if (rules->is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");
+		return ts_no_memory(err, "its rules");
 	socket = start_broker(rules, &filter, err);
 	if (socket < 0)
 		return false;

@@ -35,8 +35,6 @@
 #define AT_NS      500u
 #define NUMBER_LEN 12u
 
-#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened")
-
 /* The sum of all bytes, those of the checksum taken for blanks. */
 static unsigned sum_of(const uint8_t block[BLOCK])
 {
@@ -106,7 +104,7 @@ static bool read_header(const struct ts_source *src, uint64_t off, const uint8_t
 
 static bool make_room(struct ts_pack *p, struct ts_error *err)
 {
-	return ts_vec_reserve(&p->members, p->n, &p->cap, 1, sizeof(*p->members)) || FAIL_MEMORY(err);
+	return ts_vec_reserve(&p->members, p->n, &p->cap, 1, sizeof(*p->members)) || ts_no_memory(err, "opening it");
 }
 
 static bool read_members(struct ts_pack *p, struct ts_error *err)
@@ -239,7 +237,7 @@ struct ts_source *ts_pack_open(const struct ts_pack *p, const struct ts_pack_mem
 
 	if (archive && asprintf(&name, "%s/%s", ts_source_name(p->src), slash ? slash + 1 : m->name) < 0) {
 		ts_source_close(archive);
-		FAIL_MEMORY(err);
+		ts_no_memory(err, "opening it");
 	} else if (archive) {
 		src = ts_part_open(archive, m->off, m->len, name, err);
 		free(name);
@@ -253,7 +251,7 @@ bool ts_pack_copy(const struct ts_pack *p, const struct ts_pack_member *m, struc
 		  struct ts_error *err)
 {
 	uint8_t *bytes = malloc(PIECE);
-	bool done = bytes || FAIL_MEMORY(err);
+	bool done = bytes || ts_no_memory(err, "opening it");
 
 	for (uint64_t off = 0; done && off < m->len; off += PIECE) {
 		size_t n = m->len - off < PIECE ? (size_t)(m->len - off) : PIECE;
@@ -341,7 +339,7 @@ bool ts_pack_writer_add(struct ts_pack_writer *w, const char *folder, const char
 {
 	uint64_t len = ts_source_len(src);
 	uint8_t *bytes = malloc(PIECE);
-	bool done = bytes || FAIL_MEMORY(err);
+	bool done = bytes || ts_no_memory(err, "opening it");
 
 	done = done && ts_zstd_writer_end_frame(&w->zstd, err) &&
 	       add_header(w, folder, path, len, ts_source_mtime(src), err);

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +27,7 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 	src->name = malloc(strlen(name) + 1); /* not strdup(): tests let allocations fail */
 	if (src->name)
 		strcpy(src->name, name);
-	return src->name || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+	return src->name || ts_no_memory(err, "opening it");
 }
 
 void ts_source_close(struct ts_source *src)
@@ -94,10 +92,8 @@ struct ts_source *ts_source_from_memory(const void *data, size_t len, const char
 	static const struct ts_source_ops ops = { .read = read_memory, .dup = dup_memory, .close = close_memory };
 	struct memory *m = calloc(1, sizeof(*m));
 
-	if (!m) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
-		return NULL;
-	}
+	if (!m)
+		return ts_no_memory(err, "opening it");
 	m->data = data;
 	if (!ts_source_init(&m->base, &ops, len, name, err)) {
 		ts_source_close(&m->base);
@@ -202,8 +198,7 @@ static struct ts_source *file_new(int fd, const struct stat *st, uint64_t now, c
 
 	if (!f) {
 		close(fd);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
-		return NULL;
+		return ts_no_memory(err, "opening it");
 	}
 	f->fd = fd;
 	if (!ts_source_init(&f->base, &ops, (uint64_t)st->st_size, name, err)) {
@@ -492,8 +487,7 @@ struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len
 
 	if (!p) {
 		ts_source_close(src);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
-		return NULL;
+		return ts_no_memory(err, "opening it");
 	}
 	p->src = src;
 	p->off = off;

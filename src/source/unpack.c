@@ -44,8 +44,6 @@
 /* Limit on all kept files together, as a fraction of the free space of the directory. */
 #define KEPT_PART 4
 
-#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened")
-
 bool ts_is_stdin(const char *path)
 {
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdin");
@@ -213,7 +211,7 @@ static bool unpacking_init(struct unpacking *u, const char *name, const struct t
 		ts_cache_dir_make(opt->dir);
 	if (!ts_spool_init(&u->spool, opt->dir, opt->max_len ? opt->max_len : UINT64_MAX, err))
 		return false;
-	return (u->in.bytes && u->out) || FAIL_MEMORY(err);
+	return (u->in.bytes && u->out) || ts_no_memory(err, "opening it");
 }
 
 static void unpacking_fini(struct unpacking *u)
@@ -239,7 +237,7 @@ static bool make_key(const struct ts_source *src, struct key *key, struct ts_err
 	uint64_t len = ts_source_len(src), seed = len ^ ts_source_mtime(src) * UINT64_C(0x9e3779b97f4a7c15);
 	uint8_t *bytes = malloc(SAMPLE_LEN);
 	XXH128_hash_t h = { seed + ts_source_ctime(src), ~seed + ts_source_inode(src) };
-	bool done = bytes || FAIL_MEMORY(err);
+	bool done = bytes || ts_no_memory(err, "opening it");
 
 	for (unsigned i = 0; done && i < N_SAMPLES; i++) {
 		uint64_t off = len > SAMPLE_LEN ? (len - SAMPLE_LEN) / (N_SAMPLES - 1) * i : 0;
@@ -330,7 +328,7 @@ static bool put_trailer(struct unpacking *u, const struct key *key, struct ts_er
 		ts_buf_printf(&b, "%.*s", (int)TEXT_LEN - 1, u->damage.text);
 	if (b.len < TRAILER_LEN)
 		ts_buf_put(&b, zeros, TRAILER_LEN - b.len);
-	done = ts_buf_ok(&b) || FAIL_MEMORY(err);
+	done = ts_buf_ok(&b) || ts_no_memory(err, "opening it");
 	done = done && ts_spool_write(&u->spool, b.data, TRAILER_LEN, err);
 	ts_buf_fini(&b);
 	return done;

@@ -140,10 +140,8 @@ struct ts_zstd_frames *ts_zstd_frames_open(const struct ts_source *src, struct t
 	if (!find_table(src, &t, err))
 		return NULL;
 	f = calloc(1, sizeof(*f));
-	if (!f) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
-		return NULL;
-	}
+	if (!f)
+		return ts_no_memory(err, "opening it");
 	pthread_mutex_init(&f->lock, NULL);
 	f->n_owners = 1;
 	if (read_table(f, src, &t, err))
@@ -224,7 +222,7 @@ static bool decode(struct ts_zstd_frames *f, uint64_t frame, const uint8_t *pack
 	size_t got;
 
 	if (!zstd)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no zstd decoder");
+		return ts_no_memory(err, "a zstd decoder");
 	got = ZSTD_decompressDCtx(zstd, out, len, packed, src_len);
 	give_decoder(f, zstd);
 	if (ZSTD_isError(got))
@@ -472,7 +470,7 @@ static struct ts_source *new_seekable(struct ts_source *src, struct ts_zstd_fram
 	struct seekable *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		ts_no_memory(err, "opening it");
 		ts_zstd_frames_release(frames);
 		return NULL;
 	}

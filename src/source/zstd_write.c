@@ -23,8 +23,6 @@
 #define HAS_CHECKSUMS 0x80u
 #define FOOT_LEN      9u
 
-#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing can be compressed")
-
 bool ts_zstd_writer_init(struct ts_zstd_writer *w, struct ts_atomic_file *file, struct ts_error *err)
 {
 	*w = (struct ts_zstd_writer){ .file = file, .packed_cap = ZSTD_compressBound(FRAME_LEN) };
@@ -32,7 +30,7 @@ bool ts_zstd_writer_init(struct ts_zstd_writer *w, struct ts_atomic_file *file, 
 	w->zstd = ZSTD_createCCtx();
 	w->frame = malloc(FRAME_LEN);
 	w->packed = malloc(w->packed_cap);
-	return (w->zstd && w->frame && w->packed) || FAIL_MEMORY(err);
+	return (w->zstd && w->frame && w->packed) || ts_no_memory(err, "compressing");
 }
 
 void ts_zstd_writer_fini(struct ts_zstd_writer *w)
@@ -58,7 +56,7 @@ bool ts_zstd_writer_end_frame(struct ts_zstd_writer *w, struct ts_error *err)
 		return true;
 	got = ZSTD_compressCCtx(w->zstd, w->packed, w->packed_cap, w->frame, len, LEVEL);
 	if (ZSTD_isError(got))
-		return FAIL_MEMORY(err);
+		return ts_no_memory(err, "compressing");
 	if (w->n_frames == UINT32_MAX / sizeof(entry))
 		return ts_fail(err, TS_ELIMIT, TS_NO_OFF,
 			       "too large for one seekable file: %" PRIu64 " bytes", w->n_in);
@@ -68,7 +66,7 @@ bool ts_zstd_writer_end_frame(struct ts_zstd_writer *w, struct ts_error *err)
 	ts_buf_put(&w->table, entry, sizeof(entry));
 	w->n_frames++;
 	w->len = 0;
-	return write_out(w, w->packed, got, err) && (ts_buf_ok(&w->table) || FAIL_MEMORY(err));
+	return write_out(w, w->packed, got, err) && (ts_buf_ok(&w->table) || ts_no_memory(err, "compressing"));
 }
 
 bool ts_zstd_writer_add(struct ts_zstd_writer *w, const void *bytes, size_t len, struct ts_error *err)
@@ -103,6 +101,6 @@ bool ts_zstd_writer_finish(struct ts_zstd_writer *w, struct ts_error *err)
 	ts_buf_put(&w->table, &descriptor, sizeof(descriptor));
 	ts_buf_put(&w->table, &magic, sizeof(magic));
 	if (!ts_buf_ok(&w->table))
-		return FAIL_MEMORY(err);
+		return ts_no_memory(err, "compressing");
 	return write_out(w, head, sizeof(head), err) && write_out(w, w->table.data, w->table.len, err);
 }

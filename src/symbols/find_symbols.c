@@ -77,7 +77,7 @@ static bool add_imports(const struct ts_symbols_search *f, const struct ts_sourc
 	x.moved = base - pe.base;
 	ts_pe_imports_walk(src, &pe, name_import, &x);
 	ts_pe_fini(&pe);
-	return !x.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	return !x.is_failed || ts_no_memory(err, "symbols");
 }
 
 /* The program's file, moved to where it is in memory. */
@@ -124,8 +124,7 @@ static bool add_bare(const struct ts_symbols_search *f, uint64_t first, uint64_t
 {
 	const struct ts_loaded_file m = { .first = first, .last = last, .path = path, .is_part = is_part };
 
-	return !path || ts_symbols_add_module(f->symbols, &m) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	return !path || ts_symbols_add_module(f->symbols, &m) || ts_no_memory(err, "symbols");
 }
 
 static bool add_module(const struct ts_symbols_search *f, const struct ts_module_info *m, struct ts_error *err)

@@ -206,7 +206,7 @@ bool ts_name_list_read(struct ts_symbols *s, const struct ts_source *src, uint64
 		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a list of names of more than 64 MiB is not read");
 	text = malloc((size_t)len + 1);
 	if (!text)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	if (!ts_source_read_all(src, 0, text, (size_t)len, err)) {
 		free(text);
 		return false;
@@ -221,7 +221,7 @@ bool ts_name_list_read(struct ts_symbols *s, const struct ts_source *src, uint64
 	}
 	free(text);
 	if (l.is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	return l.n_names || ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 				    "it has no names: lines are ADDR NAME, a table of Ghidra (CSV), or a .map file");
 }

@@ -507,14 +507,14 @@ bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, cons
 	if (is_own_file(s, src, base))
 		return true;
 	if (!ts_vec_reserve(&s->files, s->n_files, &s->cap_files, 1, sizeof(*s->files)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	dup = ts_source_dup(src, err);
 	if (!dup)
 		return false;
 	name = strdup(path ? path : ts_source_name(src));
 	if (!name) {
 		ts_source_close(dup);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	}
 	s->files[s->n_files++] =
 		(struct ts_symbols_noted){ dup, base ? *base : 0, base != NULL, !s->is_own_over, name };
@@ -551,7 +551,7 @@ bool ts_symbols_read(struct ts_symbols *s, struct ts_error *err)
 	for (size_t i = 0; i < s->n_files; i++)
 		done &= read_file(s, &s->files[i]);
 	s->n_files = 0;
-	return done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	return done || ts_no_memory(err, "symbols");
 }
 
 bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err)
@@ -559,7 +559,7 @@ bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err)
 	if (!ts_symbols_read(s, err))
 		return false;
 	if ((s->n && (!sort(s) || !sort_shown(s))) || !ts_code_lines_read(s->lines))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	return true;
 }
 

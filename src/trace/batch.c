@@ -39,7 +39,7 @@ void ts_batch_give_back(struct ts_steps *b, uint64_t max)
 void ts_batch_fail_for_memory(struct ts_batch *b)
 {
 	ts_error_reset(&b->err);
-	ts_fail(&b->err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+	ts_no_memory(&b->err, "the steps of a chunk");
 	b->next = TS_FAIL;
 }
 
@@ -83,11 +83,11 @@ static void pack_learned(struct ts_batch *b, const struct ts_recording *rec, uin
 		ts_batch_fail_for_memory(b);
 }
 
-void ts_batch_close(struct ts_batch *b, const struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned)
+void ts_batch_close(struct ts_batch *b, struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned)
 {
 	b->end = r->end;
 	ts_buf_reset(&b->after);
-	r->ops->save(r, &b->after);
+	ts_reader_save(r, &b->after);
 	if (b->steps.is_failed || !ts_buf_ok(&b->after))
 		ts_batch_fail_for_memory(b);
 	pack_learned(b, rec, n_learned);

@@ -41,7 +41,7 @@ void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_step
  * Complete the batch after its steps were read.  If the batch must have the facts that the reader learned, @rec is the
  * reader's recording, else NULL; *n_learned is its n_learned before the batch.
  */
-void ts_batch_close(struct ts_batch *b, const struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned);
+void ts_batch_close(struct ts_batch *b, struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned);
 
 /* Batches that were decoded before, possibly by another process. */
 struct ts_batch_store {

@@ -167,7 +167,7 @@ bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const s
 {
 	struct ts_reader *r = f->decoders[0].reader;
 
-	if (!r->ops->resume(r, point, len, err))
+	if (!ts_reader_resume(r, point, len, err))
 		return false;
 	r->end = *end;
 	return true;
@@ -181,9 +181,9 @@ void ts_feed_take_from(struct ts_feed *f, const struct ts_batch_store *store)
 
 void ts_feed_start(const struct ts_feed *f, struct ts_buf *point)
 {
-	const struct ts_reader *r = f->decoders[0].reader;
+	struct ts_reader *r = f->decoders[0].reader;
 
-	r->ops->save(r, point);
+	ts_reader_save(r, point);
 }
 
 static void free_ring(struct ts_feed *f)
@@ -248,8 +248,8 @@ static struct ts_reader *follow(struct ts_feed *f, struct ts_recording *twin, st
 	ts_feed_start(f, &point);
 	done = r &&
 	       ((ts_buf_ok(&point) && ts_learned_take(&learned, f->rec) && ts_learned_give(&learned, twin)) ||
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead")) &&
-	       r->ops->resume(r, point.data, point.len, err);
+		ts_no_memory(err, "reading ahead")) &&
+	       ts_reader_resume(r, point.data, point.len, err);
 	ts_learned_fini(&learned);
 	ts_buf_fini(&point);
 	if (done)
@@ -305,7 +305,7 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
 	if (r && !add_decoder(f, twin, r)) {
 		ts_reader_close(r);
 		r = NULL;
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+		ts_no_memory(err, "reading ahead");
 	}
 	if (!r) {
 		ts_recording_close(twin);
@@ -334,15 +334,13 @@ struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
 {
 	struct ts_feed *f = calloc(1, sizeof(*f));
 
-	if (!f) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
-		return NULL;
-	}
+	if (!f)
+		return ts_no_memory(err, "reading it");
 	init(f, rec);
 	if (make_ring(f, 1, 1, LEN_HERE))
 		set_decoder(f, &f->decoders[0], NULL, rec->ops->reader(rec, err));
 	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
+		ts_no_memory(err, "reading it");
 	if (f->decoders[0].reader)
 		return f;
 	ts_feed_free(f);

@@ -110,15 +110,14 @@ static bool teach(struct ts_feed *f, struct decoder *d)
  * Resume its reader where another one was.  What is odd on the way to there was found by that one; *is_odd:
  * there was something, or the point is a wrong one.
  *
- * Returns false as the reader's resume() does, or if memory is exhausted.
+ * Returns false as ts_reader_resume() does, or if memory is exhausted.
  */
 static bool go_to(struct decoder *d, const struct ts_buf *point, bool *is_odd, struct ts_error *err)
 {
 	uint64_t n_learned = d->twin->n_learned;
-	bool done = ts_learned_take(&d->before, d->twin) ||
-		    ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+	bool done = ts_learned_take(&d->before, d->twin) || ts_no_memory(err, "reading ahead");
 
-	done = done && d->reader->ops->resume(d->reader, point->data, point->len, err);
+	done = done && ts_reader_resume(d->reader, point->data, point->len, err);
 	*is_odd = d->twin->n_learned != n_learned;
 	if (*is_odd)
 		ts_learned_give(&d->before, d->twin); /* there is room: it had as much */
@@ -136,7 +135,7 @@ static bool has_guess(struct ts_feed *f, struct stretch *s, bool is_there)
 	if ((!is_there && !go_to(&f->scout, &s->start, &is_odd, &err)) ||
 	    !r->ops->skip(r, (uint64_t)f->len * TS_CHUNK_STEPS))
 		return false;
-	r->ops->save(r, &s->end);
+	ts_reader_save(r, &s->end);
 	return ts_buf_ok(&s->end);
 }
 

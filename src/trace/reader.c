@@ -8,6 +8,8 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include "point.h"
 #include "src/base/vec.h"
 
 void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *ops, const char *format)
@@ -51,8 +53,31 @@ void *ts_reader_new(const struct ts_reader_ops *ops, struct ts_error *err)
 	if (r)
 		r->ops = ops;
 	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+		ts_no_memory(err, "a reader");
 	return r;
+}
+
+void ts_point_end(struct ts_point *p, struct ts_end *end)
+{
+	bool is_absent = end->is_absent && p->to;
+
+	TS_POINT_FLAGS(p, &end->has_pc, &end->has_exit, &end->is_fault, &end->is_assumed);
+	TS_POINT(p, end->pc, UINT64_MAX);
+	end->is_absent = is_absent;
+}
+
+void ts_reader_save(struct ts_reader *r, struct ts_buf *point)
+{
+	struct ts_point p = ts_point_write(point);
+
+	r->ops->point(r, &p);
+}
+
+bool ts_reader_resume(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err)
+{
+	struct ts_point p = ts_point_open(point, len, err);
+
+	return r->ops->point(r, &p);
 }
 
 void ts_reader_close(struct ts_reader *r)

@@ -21,6 +21,7 @@
 #include "step.h"
 
 struct ts_frames;
+struct ts_point;
 struct ts_reader;
 struct ts_recording;
 struct ts_tracing;
@@ -45,20 +46,18 @@ struct ts_reader_ops {
 	 */
 	void (*next_plain)(struct ts_reader *r, uint32_t max, struct ts_steps *out);
 
-	/* Append all data that resume() needs to continue from here to @point.  Called between steps only. */
-	void (*save)(const struct ts_reader *r, struct ts_buf *point);
-
 	/*
-	 * Continue from a decode point that a reader of the same recording saved.
+	 * Pass all data that is needed to continue from here to the functions of point.h, and the reader continues there if
+	 * @p is parsed.  Callers use ts_reader_save() and ts_reader_resume() instead.
 	 *
-	 * Returns false if the trace can no longer be read there (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+	 * Returns false as ts_reader_resume().
 	 */
-	bool (*resume)(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
+	bool (*point)(struct ts_reader *r, struct ts_point *p);
 
 	/*
-	 * Advance by @n steps without returning them, much faster than next(): save() then appends the same bytes as
-	 * after @n calls of next().  Only save() and skip() may be called before resume().  NULL: steps cannot be
-	 * skipped without decoding.
+	 * Advance by @n steps without returning them, much faster than next(): ts_reader_save() then appends the same bytes
+	 * as after @n calls of next().  Only ts_reader_save() and skip() may be called before ts_reader_resume().  NULL:
+	 * steps cannot be skipped without decoding.
 	 *
 	 * Returns false if that is impossible here, for example because a thread or a warning would be added to the
 	 * recording, or the recording ends: the reader must then be resumed.  The result may be wrong without
@@ -251,6 +250,19 @@ static inline enum ts_next ts_reader_next_steps(struct ts_reader *r, uint32_t ma
 		r->ops->next_plain(r, max, out);
 	return out->n_steps > n ? TS_ITEM : ts_reader_next(r, out, err);
 }
+
+/* The end of the recording, as far as the reader knows it, as a field of a decode point. */
+void ts_point_end(struct ts_point *p, struct ts_end *end);
+
+/* Append a decode point of all data that is needed to continue from here to @point.  Called between steps only. */
+void ts_reader_save(struct ts_reader *r, struct ts_buf *point);
+
+/*
+ * Continue from a decode point that a reader of the same recording saved.
+ *
+ * Returns false if the trace can no longer be read there (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
+bool ts_reader_resume(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
 
 /* A reader of @ops->size bytes, zero but for ops.  Returns NULL if memory is exhausted (TS_ENOMEM). */
 void *ts_reader_new(const struct ts_reader_ops *ops, struct ts_error *err);

@@ -199,7 +199,7 @@ static bool decode_some(struct ts_reader *r, const struct ts_buf *point, uint64_
 	struct ts_error err = { 0 };
 	struct ts_steps b;
 
-	bench_check(r->ops->resume(r, point->data, point->len, &err), &err);
+	bench_check(ts_reader_resume(r, point->data, point->len, &err), &err);
 	ts_steps_init(&b);
 	for (; n && next == TS_ITEM; n--) {
 		ts_steps_reset(&b);
@@ -225,7 +225,7 @@ bool bench_pass_skip(const char *path)
 	can_skip = reader->ops->skip;
 	for (bool goes_on = can_skip; goes_on;) {
 		ts_buf_reset(&point);
-		reader->ops->save(reader, &point);
+		ts_reader_save(reader, &point);
 		goes_on = reader->ops->skip(reader, n) || decode_some(reader, &point, n);
 	}
 	ts_buf_fini(&point);

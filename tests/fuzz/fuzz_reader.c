@@ -41,8 +41,8 @@ static void require_same_place(const struct ts_reader *a, const struct ts_reader
 
 	ts_buf_init(&x);
 	ts_buf_init(&y);
-	a->ops->save(a, &x);
-	b->ops->save(b, &y);
+	ts_reader_save(a, &x);
+	ts_reader_save(b, &y);
 	require(x.len == y.len && (!x.len || memcmp(x.data, y.data, x.len) == 0));
 	require(a->end.pc == b->end.pc && a->end.has_pc == b->end.has_pc && a->end.is_assumed == b->end.is_assumed &&
 		a->end.has_exit == b->end.has_exit && a->end.is_fault == b->end.is_fault);
@@ -90,7 +90,7 @@ static void read_steps(struct ts_recording *rec, struct ts_reader *reader)
 		struct ts_steps *out = n == POINT_STEP ? &wanted : &steps;
 
 		if (n == POINT_STEP)
-			reader->ops->save(reader, &point);
+			ts_reader_save(reader, &point);
 		ts_steps_reset(out);
 		next = ts_reader_next(reader, out, &err);
 		require(out->n_steps == (next == TS_ITEM) && out->n_effects == out->n_closed);
@@ -99,7 +99,7 @@ static void read_steps(struct ts_recording *rec, struct ts_reader *reader)
 	}
 	ts_error_reset(&err);
 	if (wanted.n_steps) {
-		require(reader->ops->resume(reader, point.data, point.len, &err));
+		require(ts_reader_resume(reader, point.data, point.len, &err));
 		ts_steps_reset(&steps);
 		require(ts_reader_next(reader, &steps, &err) == TS_ITEM);
 		require_same(&steps, &wanted);

@@ -293,10 +293,10 @@ void check_resuming(const struct ts_buf *file, uint32_t n_steps)
 	ts_steps_init(&one);
 	for (;; n++) {
 		ts_buf_reset(&point);
-		first->ops->save(first, &point);
+		ts_reader_save(first, &point);
 		if (first->ops->next(first, &all, &err) != TS_ITEM)
 			break;
-		ck_assert(other->ops->resume(other, point.data, point.len, &err));
+		ck_assert(ts_reader_resume(other, point.data, point.len, &err));
 		ts_steps_reset(&one);
 		ck_assert_int_eq(other->ops->next(other, &one, &err), TS_ITEM);
 		check_same_step(&all, n, &one);

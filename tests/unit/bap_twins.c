@@ -68,8 +68,8 @@ static const char *compare_points(const struct ts_reader *a, const struct ts_rea
 	struct ts_buf p = { 0 }, q = { 0 };
 	int is_same;
 
-	a->ops->save(a, &p);
-	b->ops->save(b, &q);
+	ts_reader_save(a, &p);
+	ts_reader_save(b, &q);
 	is_same = p.len == q.len && memcmp(p.data, q.data, p.len) == 0;
 	ts_buf_fini(&p);
 	ts_buf_fini(&q);

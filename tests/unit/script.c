@@ -7,6 +7,7 @@
 
 #include "settle.h"
 #include "src/base/vec.h"
+#include "src/trace/point.h"
 
 const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {
 	{ 0, 95 },
@@ -149,27 +150,21 @@ static enum ts_next next_step(struct ts_reader *base, struct ts_steps *out, stru
 	return TS_ITEM;
 }
 
-static void save(const struct ts_reader *base, struct ts_buf *point)
-{
-	const struct script_reader *r = (const struct script_reader *)base;
-
-	ts_buf_put(point, &r->step, sizeof(r->step));
-	for (uint64_t i = 0; i < r->step % 5; i++)
-		ts_buf_putc(point, (uint8_t)r->step);
-}
-
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+static bool point(struct ts_reader *base, struct ts_point *p)
 {
 	struct script_reader *r = (struct script_reader *)base;
 
-	if (len >= sizeof(r->step))
-		memcpy(&r->step, point, sizeof(r->step));
-	if (len < sizeof(r->step) || r->step > r->s->steps.n_steps || len != sizeof(r->step) + r->step % 5 ||
-	    (len > sizeof(r->step) && point[len - 1] != (uint8_t)r->step))
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "this is not a decode point of the script");
-	for (uint64_t i = r->step < 3 ? 0 : r->step - 3; i < r->step; i++)
+	if (!ts_point_fixed(p, &r->step, sizeof(r->step)) || r->step > r->s->steps.n_steps)
+		return ts_point_fail(p);
+	for (uint64_t i = 0; i < r->step % 5; i++) {
+		uint8_t byte = (uint8_t)r->step;
+
+		if (!ts_point_fixed(p, &byte, 1) || byte != (uint8_t)r->step)
+			return ts_point_fail(p);
+	}
+	for (uint64_t i = r->step < 3 ? 0 : r->step - 3; i < r->step && !p->to; i++)
 		look_at(r->s, i); /* as loaders that begin to read before the point */
-	return true;
+	return ts_point_close(p);
 }
 
 /* It knows of threads, but not of what is odd. */
@@ -198,7 +193,7 @@ static void close_reader(struct ts_reader *base)
 static struct ts_reader *open_reader(struct ts_recording *rec, struct ts_error *err)
 {
 	static const struct ts_reader_ops ops = {
-		.next = next_step, .save = save, .resume = resume, .skip = skip, .close = close_reader
+		.next = next_step, .point = point, .skip = skip, .close = close_reader
 	};
 	struct script_reader *r = calloc(1, sizeof(*r));
 

@@ -55,7 +55,7 @@ static struct ts_reader *reader_after(unsigned n, struct ts_buf *point)
 		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_ITEM);
 	ts_steps_fini(&steps);
 	ts_buf_init(point);
-	r->ops->save(r, point);
+	ts_reader_save(r, point);
 	return r;
 }
 
@@ -84,7 +84,7 @@ START_TEST(a_decode_point_that_was_changed_is_refused_or_is_one)
 			memcpy(copy, point.data, point.len);
 			copy[i] ^= (uint8_t)(1u << bit);
 			ts_error_reset(&err);
-			if (!r->ops->resume(r, copy, point.len, &err)) {
+			if (!ts_reader_resume(r, copy, point.len, &err)) {
 				ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 				n_refused++;
 			} else {
@@ -114,12 +114,12 @@ START_TEST(a_decode_point_that_was_truncated_is_refused)
 
 		memcpy(copy, point.data, len);
 		ts_error_reset(&err);
-		ck_assert(!r->ops->resume(r, copy, len, &err));
+		ck_assert(!ts_reader_resume(r, copy, len, &err));
 		ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 		free(copy);
 	}
 	ts_error_reset(&err);
-	ck_assert(r->ops->resume(r, point.data, point.len, &err));
+	ck_assert(ts_reader_resume(r, point.data, point.len, &err));
 	ts_reader_close(r);
 	ts_buf_fini(&point);
 }
@@ -135,7 +135,7 @@ START_TEST(a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it)
 	load_for_points();
 	r = reader_after(2, &point);
 	other = rec->ops->reader(rec, &err);
-	ck_assert(other->ops->resume(other, point.data, point.len, &err));
+	ck_assert(ts_reader_resume(other, point.data, point.len, &err));
 	ts_steps_init(&a);
 	ts_steps_init(&b);
 	for (unsigned i = 0; i < 3; i++) {

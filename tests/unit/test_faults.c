@@ -397,14 +397,14 @@ START_TEST(a_step_without_memory_can_be_read_again)
 		uint64_t step;
 
 		ts_buf_reset(&point);
-		r->ops->save(r, &point);
+		ts_reader_save(r, &point);
 		for (uint64_t n = 0, n_calls = 1; n <= n_calls; n++) {
 			n_calls = read_short(r, n, &step, &code);
 			ck_assert_msg(code == TS_OK ? step == whole.steps[i] : code == TS_ENOMEM,
 				      "%s, step %u, allocation %" PRIu64 ": %s, or another step", s->file, i, n,
 				      unit_code_name(code));
 			if (n < n_calls)
-				ck_assert_msg(r->ops->resume(r, point.data, point.len, &err), "%s", err.text);
+				ck_assert_msg(ts_reader_resume(r, point.data, point.len, &err), "%s", err.text);
 		}
 		ck_assert_int_eq(code, TS_OK);
 	}
@@ -430,7 +430,7 @@ static void forge(struct ts_reader *r, const struct ts_buf *point, size_t i, uin
 	ts_buf_put(&forged, point->data, change ? point->len : i);
 	if (change)
 		forged.data[i] ^= change;
-	done = r->ops->resume(r, forged.data, forged.len, &err);
+	done = ts_reader_resume(r, forged.data, forged.len, &err);
 	ck_assert(done == (err.code == TS_OK));
 	for (unsigned n = 0; done && n < 3; n++)
 		done = ts_reader_next(r, &steps, &err) == TS_ITEM;
@@ -448,7 +448,7 @@ static void lengthen(struct ts_reader *r, const struct ts_buf *point)
 	ts_buf_init(&forged);
 	ts_buf_put(&forged, point->data, point->len);
 	ts_buf_putc(&forged, 0);
-	ck_assert(!r->ops->resume(r, forged.data, forged.len, &err));
+	ck_assert(!ts_reader_resume(r, forged.data, forged.len, &err));
 	ck_assert_int_eq(err.code, TS_ECORRUPT);
 	ts_buf_fini(&forged);
 }
@@ -473,7 +473,7 @@ START_TEST(forged_decode_points_are_refused_or_read)
 	ts_buf_init(&point);
 	for (unsigned n = 0; n < 20; n++) {
 		ts_buf_reset(&point);
-		r->ops->save(r, &point);
+		ts_reader_save(r, &point);
 		for (size_t i = 0; i < point.len; i++) {
 			forge(forger, &point, i, 0);
 			forge(forger, &point, i, 0x01);

@@ -324,7 +324,7 @@ static bool pass_steps(struct ts_reader *r, uint64_t n, bool is_read, struct ts_
 	}
 	ts_steps_fini(&ignored);
 	ts_buf_reset(point);
-	r->ops->save(r, point);
+	ts_reader_save(r, point);
 	return done;
 }
 
@@ -351,7 +351,7 @@ START_TEST(skipping_leads_where_reading_does)
 			ck_assert(!memcmp(got.data, want.data, want.len));
 			n_same++;
 		} else {
-			ck_assert(skips->ops->resume(skips, want.data, want.len, &err));
+			ck_assert(ts_reader_resume(skips, want.data, want.len, &err));
 		}
 	}
 	ck_assert_uint_gt(n_same, 10);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "rvn_encode.h"
 #include "rvn_text.h"
 #include "src/query/query.h"
@@ -667,7 +667,7 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 	t.reader = t.rec->ops->reader(t.rec, &t.err);
 	do {
 		ts_buf_init(&points[n]);
-		t.reader->ops->save(t.reader, &points[n++]);
+		ts_reader_save(t.reader, &points[n++]);
 		ts_steps_reset(&t.steps);
 	} while (t.reader->ops->next(t.reader, &t.steps, &t.err) == TS_ITEM);
 	ck_assert_uint_eq(n, 7);
@@ -676,7 +676,7 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 
 		for (uint32_t i = 0; i < n; i++)
 			line = strchr(line, '\n') + 1;
-		ck_assert(t.reader->ops->resume(t.reader, points[n].data, points[n].len, &t.err));
+		ck_assert(ts_reader_resume(t.reader, points[n].data, points[n].len, &t.err));
 		ts_buf_reset(&steps);
 		ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
 		ck_assert_str_eq(ts_buf_text(&steps), line);
@@ -689,13 +689,14 @@ END_TEST
 static void refuse_point(const struct ts_buf *point, size_t len)
 {
 	ts_error_reset(&t.err);
-	ck_assert(!t.reader->ops->resume(t.reader, point->data, len, &t.err));
+	ck_assert(!ts_reader_resume(t.reader, point->data, len, &t.err));
 	ck_assert_int_eq(t.err.code, TS_ECORRUPT);
 }
 
 START_TEST(decode_points_of_other_traces_are_refused)
 {
 	struct ts_buf point;
+	struct ts_point to;
 	uint64_t len;
 
 	events(2, "10 0a"
@@ -703,21 +704,22 @@ START_TEST(decode_points_of_other_traces_are_refused)
 	read_steps();
 	len = t.bytes.len - p.events_at - 16;
 	ts_buf_init(&point);
-	point_put(&point, len + 1); /* after the last event */
-	point_put(&point, 0);
+	to = ts_point_write(&point);
+	ts_point_number(&to, len + 1, UINT64_MAX); /* after the last event */
+	ts_point_number(&to, 0, UINT64_MAX);
 	refuse_point(&point, point.len);
 	ts_buf_reset(&point);
-	point_put(&point, 2);
-	point_put(&point, 3); /* more events than bytes, and than there are */
+	ts_point_number(&to, 2, UINT64_MAX);
+	ts_point_number(&to, 3, UINT64_MAX); /* more events than bytes, and than there are */
 	refuse_point(&point, point.len);
 	ts_buf_reset(&point);
-	t.reader->ops->save(t.reader, &point);
+	ts_reader_save(t.reader, &point);
 	for (size_t n = 0; n < point.len; n++)
 		refuse_point(&point, n);
 	ts_buf_putc(&point, 0);
 	refuse_point(&point, point.len);
 	ts_error_reset(&t.err);
-	ck_assert(t.reader->ops->resume(t.reader, point.data, point.len - 1, &t.err));
+	ck_assert(ts_reader_resume(t.reader, point.data, point.len - 1, &t.err));
 	ts_buf_fini(&point);
 }
 END_TEST

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "ucir_text.h"
 
 #define ALL_REGS "rax=0x1,rbx=0x2,rcx=0x3,rdx=0x4,rbp=0x5,rsp=0x7000,rsi=0x6,rdi=0x7,r8=0x8,r9=0x9,r10=0xa,r11=0xb," \
@@ -620,11 +620,11 @@ static void go_on_from_every_point(const char *text)
 		ts_buf_init(&b);
 		ts_buf_init(&point);
 		ts_steps_reset(&t.steps);
-		t.reader->ops->save(t.reader, &point);
+		ts_reader_save(t.reader, &point);
 		next = ts_reader_next(t.reader, &t.steps, &t.err);
 		if (next == TS_ITEM)
 			ucir_describe(&a, t.rec, &t.steps, 0);
-		ck_assert(other->ops->resume(other, point.data, point.len, &t.err));
+		ck_assert(ts_reader_resume(other, point.data, point.len, &t.err));
 		ts_steps_reset(&t.steps);
 		ck_assert_int_eq(ts_reader_next(other, &t.steps, &t.err), next);
 		if (next == TS_ITEM)
@@ -684,7 +684,7 @@ START_TEST(offsets_beyond_4_gib_are_whole)
 	const uint64_t next = FAR_AT + strlen(FAR);
 	struct ts_end end = { .pc = 0x2000, .has_pc = true };
 	struct ts_buf point;
-	struct point p;
+	struct ts_point p;
 
 	t.src = calloc(1, sizeof(*t.src));
 	ck_assert(ts_source_init(t.src, &ops, next, "large", &t.err));
@@ -693,18 +693,19 @@ START_TEST(offsets_beyond_4_gib_are_whole)
 	t.reader = t.rec->ops->reader(t.rec, &t.err);
 	ts_steps_init(&t.steps);
 	ts_buf_init(&point);
+	p = ts_point_write(&point);
 	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++)
-		point_put(&point, place[i]);
-	point_put_end(&point, &end);
-	ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+		ts_point_number(&p, place[i], UINT64_MAX);
+	ts_point_end(&p, &end);
+	ck_assert(ts_reader_resume(t.reader, point.data, point.len, &t.err));
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
 	ck_assert_str_eq(ts_buf_text(&steps), "2000/2@0 rax=2a R5000,2=\n2002/2@0 rbx=\n2004/1@0\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "first in line 4, offset 0x140000027"), 1);
 	ts_buf_reset(&point);
-	t.reader->ops->save(t.reader, &point);
-	p = point_open(point.data, point.len, &t.err);
-	ck_assert_uint_eq(point_get(&p, UINT64_MAX), 0);
-	ck_assert_uint_eq(point_get(&p, UINT64_MAX), next);
+	ts_reader_save(t.reader, &point);
+	p = ts_point_open(point.data, point.len, &t.err);
+	ck_assert_uint_eq(ts_point_number(&p, 0, UINT64_MAX), 0);
+	ck_assert_uint_eq(ts_point_number(&p, 0, UINT64_MAX), next);
 	ts_buf_fini(&point);
 }
 END_TEST

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/kit/point.h"
+#include "src/trace/point.h"
 #include "src/query/query.h"
 #include "ucir_text.h"
 
@@ -261,9 +261,9 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 		ts_steps_init(&a);
 		ts_steps_init(&b);
 		ts_buf_init(&point);
-		t.reader->ops->save(t.reader, &point);
+		ts_reader_save(t.reader, &point);
 		next = ts_reader_next(t.reader, &a, &t.err);
-		ck_assert(other->ops->resume(other, point.data, point.len, &t.err));
+		ck_assert(ts_reader_resume(other, point.data, point.len, &t.err));
 		ck_assert_int_eq(ts_reader_next(other, &b, &t.err), next);
 		ck_assert_uint_eq(a.n_effects, b.n_effects);
 		ck_assert(!a.n_steps ||
@@ -272,7 +272,7 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 			struct ts_error err;
 
 			ts_error_reset(&err);
-			ck_assert(!other->ops->resume(other, point.data, n, &err));
+			ck_assert(!ts_reader_resume(other, point.data, n, &err));
 			ck_assert_int_eq(err.code, TS_ECORRUPT);
 		}
 		ts_buf_fini(&point);

@@ -580,8 +580,8 @@ START_TEST(a_reader_resumed_anywhere_goes_on_the_same)
 		struct ts_buf point;
 
 		ts_buf_init(&point);
-		a->ops->save(a, &point);
-		ck_assert(b->ops->resume(b, point.data, point.len, &err));
+		ts_reader_save(a, &point);
+		ck_assert(ts_reader_resume(b, point.data, point.len, &err));
 		ts_buf_fini(&point);
 		ts_steps_reset(&x);
 		ts_steps_reset(&y);

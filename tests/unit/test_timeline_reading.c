@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/timeline/builder.h"
+#include "src/trace/point.h"
 #include "timeline_case.h"
 
 /* Open a script that cannot be served; *err gets why. */
@@ -189,16 +190,9 @@ static enum ts_next long_next(struct ts_reader *base, struct ts_steps *out, stru
 	return TS_ITEM;
 }
 
-static void long_save(const struct ts_reader *base, struct ts_buf *point)
+static bool long_point(struct ts_reader *base, struct ts_point *p)
 {
-	ts_buf_put(point, &((const struct long_reader *)base)->step, sizeof(uint64_t));
-}
-
-static bool long_resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
-{
-	(void)err;
-	memcpy(&((struct long_reader *)base)->step, point, len);
-	return true;
+	return ts_point_fixed(p, &((struct long_reader *)base)->step, sizeof(uint64_t));
 }
 
 static void long_close(struct ts_reader *base)
@@ -209,7 +203,7 @@ static void long_close(struct ts_reader *base)
 static struct ts_reader *long_open(struct ts_recording *rec, struct ts_error *err)
 {
 	static const struct ts_reader_ops ops = {
-		.next = long_next, .save = long_save, .resume = long_resume, .close = long_close
+		.next = long_next, .point = long_point, .close = long_close
 	};
 	struct long_reader *r = calloc(1, sizeof(*r));
 

@@ -362,18 +362,18 @@ START_TEST(a_group_that_stays_open_makes_no_long_decode_points)
 		ts_steps_reset(&t.steps);
 		ck_assert_int_eq(ts_reader_next(t.reader, &t.steps, &t.err), TS_ITEM);
 		ts_buf_reset(&point);
-		t.reader->ops->save(t.reader, &point);
+		ts_reader_save(t.reader, &point);
 		longest = point.len > longest ? point.len : longest;
 		if (i % 20)
 			continue;
-		ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+		ck_assert(ts_reader_resume(t.reader, point.data, point.len, &t.err));
 		ts_buf_reset(&again);
 		ck_assert_int_eq(ucir_read_all(&t, &again), TS_END);
 		if (i)
 			ck_assert_ptr_nonnull(strstr(ts_buf_text(&lines), ts_buf_text(&again)));
 		else
 			ts_buf_puts(&lines, ts_buf_text(&again));
-		ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+		ck_assert(ts_reader_resume(t.reader, point.data, point.len, &t.err));
 	}
 	ck_assert_uint_lt(longest, 80); /* two tasks, with their general registers */
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&lines), "2001/1@1 W8000=1122 syscall9()=0 rax=1 W8002=22"));
@@ -394,19 +394,19 @@ START_TEST(a_damaged_decode_point_is_refused_or_harmless)
 	ts_buf_init(&point);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(t.reader->ops->next(t.reader, &t.steps, &t.err), TS_ITEM);
-	t.reader->ops->save(t.reader, &point);
+	ts_reader_save(t.reader, &point);
 	ck_assert_uint_lt(point.len, sizeof(bytes));
 	for (size_t len = 0; len < point.len; len++) {
 		memcpy(bytes, point.data, point.len);
 		ts_error_reset(&t.err);
-		ck_assert(!t.reader->ops->resume(t.reader, bytes, len, &t.err));
+		ck_assert(!ts_reader_resume(t.reader, bytes, len, &t.err));
 		ck_assert_int_eq(t.reader->ops->next(t.reader, &t.steps, &t.err), TS_FAIL);
 	}
 	for (size_t bit = 0; bit < point.len * 8; bit++) {
 		memcpy(bytes, point.data, point.len);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		ts_error_reset(&t.err);
-		if (t.reader->ops->resume(t.reader, bytes, point.len, &t.err))
+		if (ts_reader_resume(t.reader, bytes, point.len, &t.err))
 			ucir_read_all(&t, NULL);
 	}
 	ts_buf_fini(&point);

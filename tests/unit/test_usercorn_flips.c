@@ -54,7 +54,7 @@ static void read_flipped(const struct ts_buf *file, size_t bit)
 	if (ucir_open(&t, NULL)) {
 		for (; next == TS_ITEM; n++) {
 			if (n == 3)
-				t.reader->ops->save(t.reader, &point);
+				ts_reader_save(t.reader, &point);
 			ts_steps_reset(&t.steps);
 			next = t.reader->ops->next(t.reader, &t.steps, &t.err);
 			if (n > file->len)
@@ -62,7 +62,7 @@ static void read_flipped(const struct ts_buf *file, size_t bit)
 		}
 		ts_error_reset(&t.err);
 		if (point.len) {
-			ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+			ck_assert(ts_reader_resume(t.reader, point.data, point.len, &t.err));
 			ts_steps_reset(&t.steps);
 			t.reader->ops->next(t.reader, &t.steps, &t.err);
 		}

@@ -531,7 +531,7 @@ START_TEST(a_reader_resumed_anywhere_gives_the_step_that_comes_there)
 		CHECK(n < cap - 1);
 		point_at[n] = points.len;
 		line_at[n++] = lines.len;
-		t.reader->ops->save(t.reader, &points);
+		ts_reader_save(t.reader, &points);
 		ts_steps_reset(&t.steps);
 		next = t.reader->ops->next(t.reader, &t.steps, &t.err);
 		if (next == TS_ITEM)
@@ -542,7 +542,7 @@ START_TEST(a_reader_resumed_anywhere_gives_the_step_that_comes_there)
 	stride = n < 10000 ? 1 : 499;
 	ck_assert_uint_lt(points.len / n, 112); /* compact: few numbers, and x86's general registers */
 	for (size_t i = (n - 1) / stride * stride;; i -= stride) {
-		CHECK(t.reader->ops->resume(t.reader, points.data + point_at[i],
+		CHECK(ts_reader_resume(t.reader, points.data + point_at[i],
 					    point_at[i + 1] - point_at[i], &t.err));
 		ts_steps_reset(&t.steps);
 		ts_buf_reset(&line);

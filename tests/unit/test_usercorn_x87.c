@@ -132,10 +132,10 @@ START_TEST(a_resumed_reader_knows_the_registers)
 		ts_steps_reset(&t.steps);
 		ck_assert_int_eq(ts_reader_next(t.reader, &t.steps, &t.err), TS_ITEM);
 	}
-	t.reader->ops->save(t.reader, &point);
+	ts_reader_save(t.reader, &point);
 	ts_reader_close(t.reader);
 	t.reader = t.rec->ops->reader(t.rec, &t.err);
-	ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+	ck_assert(ts_reader_resume(t.reader, point.data, point.len, &t.err));
 	ts_buf_reset(&got);
 	ck_assert_int_eq(ucir_read_all(&t, &got), TS_END);
 	ck_assert_str_eq(ts_buf_text(&got), "1000/3@0 W7080,a\n1003/3@1 W8080,a\n");

@@ -75,7 +75,7 @@ static void close_side(struct side *s)
 static void save(struct side *s)
 {
 	ts_buf_reset(&s->point);
-	s->r->ops->save(s->r, &s->point);
+	ts_reader_save(s->r, &s->point);
 }
 
 static void compare_effects(const struct side *a, const struct side *b)
@@ -365,8 +365,8 @@ START_TEST(skipping_goes_on_from_within_a_streak)
 		}
 		ck_assert_int_eq(a.r->ops->skip(a.r, 1000), b.r->ops->skip(b.r, 1000));
 		compare_points(&a, &b);
-		ck_assert(a.r->ops->resume(a.r, a.point.data, a.point.len, &a.err));
-		ck_assert(b.r->ops->resume(b.r, b.point.data, b.point.len, &b.err));
+		ck_assert(ts_reader_resume(a.r, a.point.data, a.point.len, &a.err));
+		ck_assert(ts_reader_resume(b.r, b.point.data, b.point.len, &b.err));
 		ck_assert_int_eq(next_step(&a), next_step(&b));
 		compare_effects(&a, &b);
 		close_side(&a);
@@ -387,7 +387,7 @@ START_TEST(resuming_leaves_a_streak)
 		save(&b);
 		for (unsigned i = 0; i < n + 50; i++)
 			next_step(&a);
-		ck_assert(a.r->ops->resume(a.r, b.point.data, b.point.len, &a.err));
+		ck_assert(ts_reader_resume(a.r, b.point.data, b.point.len, &a.err));
 		for (unsigned i = 0; i < 30; i++) {
 			ck_assert_int_eq(next_step(&a), next_step(&b));
 			compare_step(&a, &b);

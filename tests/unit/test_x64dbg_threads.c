@@ -479,8 +479,8 @@ START_TEST(a_reader_goes_on_from_everywhere_as_from_the_start)
 	ts_buf_init(&point);
 	for (uint32_t i = 0; i < steps.n_steps; i++) {
 		ts_buf_reset(&point);
-		one->ops->save(one, &point);
-		ck_assert_msg(other->ops->resume(other, point.data, point.len, &err), "step %u: %s", i,
+		ts_reader_save(one, &point);
+		ck_assert_msg(ts_reader_resume(other, point.data, point.len, &err), "step %u: %s", i,
 			      err.text);
 		ts_steps_reset(&out);
 		ck_assert(other->ops->next(other, &out, &err) == TS_ITEM);
@@ -514,11 +514,11 @@ START_TEST(a_forged_decode_point_is_refused_or_harmless)
 		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_ITEM);
 	}
 	ts_buf_init(&point);
-	r->ops->save(r, &point);
+	ts_reader_save(r, &point);
 	ck_assert_uint_lt(point.len, sizeof(bytes));
 	for (size_t len = 0; len < point.len; len++) {
 		memcpy(bytes, point.data, point.len);
-		ck_assert(!r->ops->resume(r, bytes, len, &err));
+		ck_assert(!ts_reader_resume(r, bytes, len, &err));
 		ck_assert_int_eq(err.code, TS_ECORRUPT);
 		ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 		ts_error_reset(&err);
@@ -530,14 +530,14 @@ START_TEST(a_forged_decode_point_is_refused_or_harmless)
 		memcpy(bytes, point.data, point.len);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		ts_error_reset(&err);
-		if (r->ops->resume(r, bytes, point.len, &err)) {
+		if (ts_reader_resume(r, bytes, point.len, &err)) {
 			ts_steps_reset(&steps);
 			for (int i = 0; i < 50 && ts_reader_next(r, &steps, &err) == TS_ITEM; i++)
 				;
 		}
 	}
 	ts_error_reset(&err);
-	ck_assert(r->ops->resume(r, point.data, point.len, &err));
+	ck_assert(ts_reader_resume(r, point.data, point.len, &err));
 	ts_reader_close(r);
 	ts_buf_fini(&point);
 }

@@ -561,7 +561,7 @@ static void read_plain(struct ucir_trace *t, const struct ts_buf *point, const c
 	enum ts_next next;
 
 	ck_assert_ptr_nonnull(r);
-	ck_assert_msg(r->ops->resume(r, point->data, point->len, &err), "%s", err.text);
+	ck_assert_msg(ts_reader_resume(r, point->data, point->len, &err), "%s", err.text);
 	ts_buf_init(&lines);
 	ts_steps_init(&b);
 	ck_assert(ts_steps_grow_steps(&b) && ts_steps_room(&b, 4096, 4096)); /* else nothing is plain at first */
@@ -589,7 +589,7 @@ enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out)
 
 	ts_buf_init(&point);
 	ts_buf_init(&lines);
-	t->reader->ops->save(t->reader, &point);
+	ts_reader_save(t->reader, &point);
 	for (;;) {
 		ts_steps_reset(&t->steps);
 		next = ts_reader_next(t->reader, &t->steps, &t->err);
@@ -633,7 +633,7 @@ void ucir_resume_everywhere(struct ucir_trace *t)
 		ck_assert_uint_lt(n, 255);
 		point_at[n] = points.len;
 		line_at[n++] = lines.len;
-		t->reader->ops->save(t->reader, &points);
+		ts_reader_save(t->reader, &points);
 		ts_steps_reset(&t->steps);
 		next = t->reader->ops->next(t->reader, &t->steps, &t->err);
 		if (next == TS_ITEM)
@@ -645,7 +645,7 @@ void ucir_resume_everywhere(struct ucir_trace *t)
 	ts_reader_close(t->reader);
 	t->reader = other;
 	for (size_t i = n; i-- > 0;) {
-		ck_assert_msg(other->ops->resume(other, points.data + point_at[i],
+		ck_assert_msg(ts_reader_resume(other, points.data + point_at[i],
 						 point_at[i + 1] - point_at[i], &t->err),
 			      "%s", t->err.text);
 		ts_buf_reset(&again);

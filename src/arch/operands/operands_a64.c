@@ -3,7 +3,6 @@
 #include "operands_cs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NZCV UINT32_C(0xf0000000)

@@ -47,17 +47,14 @@ struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *
 {
 	struct ts_decoder *d = calloc(1, sizeof(*d));
 
-	if (!d) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: decoder of instructions");
-		return NULL;
-	}
+	if (!d)
+		return ts_no_memory(err, "a decoder of instructions");
 	d->set = set;
 	d->flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off;
 	if (init_family(d))
 		return d;
 	ts_decoder_free(d);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: decoder of instructions");
-	return NULL;
+	return ts_no_memory(err, "a decoder of instructions");
 }
 
 void ts_decoder_free(struct ts_decoder *d)

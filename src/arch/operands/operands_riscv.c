@@ -7,9 +7,6 @@
  */
 #include "operands_cs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* An instruction as its fields, a compressed one as what it stands for. */
 struct insn {
 	uint32_t op, rd, rs1, rs2, f3, f7;

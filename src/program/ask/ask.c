@@ -27,11 +27,10 @@ int ts_run_query(struct ts_query *q, const struct ts_cli *cli)
 	enum ts_form_kind form = ts_show_form(cli);
 	struct ts_answer *answer = NULL;
 	struct ts_asker asker;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool is_stopped = false;
 	int status;
 
-	ts_error_reset(&err);
 	if (ts_asker_init(&asker, q, cli, &err)) {
 		asker.ask.may_write_files = true;
 		answer = ts_answer_new(&asker.ask, cli->question, form, &err);

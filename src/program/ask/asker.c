@@ -45,7 +45,7 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 	a->local.n_debug = cli->n_debug;
 	a->local.kept = ts_kept_find(cli->trace, a->kept) ? a->kept : NULL;
 	if (!a->marks || !a->symbols)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	a->ask = (struct ts_ask){ .q = q,
 				  .names = &a->names,
 				  .process_names = cli->process_names,
@@ -62,7 +62,7 @@ bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err)
 	struct ts_names names = { 0 };
 
 	if (!symbols)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		return ts_no_memory(err, "symbols");
 	if (!ts_names_init(&names, a->ask.q, err) || !find_symbols(a, symbols, &a->local, err)) {
 		ts_symbols_free(symbols);
 		ts_names_fini(&names);

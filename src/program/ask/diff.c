@@ -47,9 +47,8 @@ int ts_run_diff(struct ts_model *a, struct ts_model *b, const struct ts_cli *cli
 	struct ts_answer *answer = NULL;
 	bool is_stopped = false;
 	struct ts_asker asker;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (ts_asker_init(&asker, ts_model_query(a), cli, &err))
 		answer = begin(&asker.ask, b, cli, &err);
 	if (!answer || !ts_show_answer(answer, cli, "comparing", &is_stopped, &err))
@@ -169,10 +168,9 @@ static bool compare(struct ts_ask *a, const struct ts_cli *cli, struct compared 
 	struct ts_opened o = { 0 };
 	enum ts_status status;
 	struct ts_rows *rows;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool done = false;
 
-	ts_error_reset(&err);
 	other.trace = x->trace;
 	other.index = other.index && !strcmp(other.index, "none") ? other.index : NULL;
 	if (ts_opened_init(&o, &other, &status) && ts_read_recording(o.model, &other, &status)) {
@@ -191,10 +189,9 @@ static bool compare(struct ts_ask *a, const struct ts_cli *cli, struct compared 
 static bool show(struct against *x, struct ts_ask *a, const struct ts_cli *cli)
 {
 	struct ts_answer *answer;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool is_stopped, done;
 
-	ts_error_reset(&err);
 	make_verb();
 	qsort(x->items, x->n, sizeof(*x->items), by_position);
 	answer = ts_answer_of_rows(a, &verb, &x->rows, cli->first ? cli->first : TS_NO_LIMIT, ts_show_form(cli), &err);
@@ -250,12 +247,11 @@ int ts_run_against(struct ts_model *a, const struct ts_cli *cli)
 	struct against x = { .rows = { .ops = &ops, .go = TS_NO_POS } };
 	int status = TS_STATUS_TROUBLE;
 	struct ts_asker asker;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	x.items = calloc(cli->n_traces, sizeof(*x.items));
 	if (!x.items)
-		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the recordings of a folder");
+		ts_no_memory(&err, "the recordings of a folder");
 	if (ts_asker_init(&asker, ts_model_query(a), cli, &err) && x.items)
 		status = run(&x, &asker.ask, cli);
 	else

@@ -17,9 +17,8 @@
 
 static int read_folder(struct ts_processes *all, const char *path)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (ts_processes_read(all, path, &err))
 		return 0;
 	ts_processes_fini(all);

@@ -13,7 +13,7 @@ static bool find_known(struct ts_info *info, struct ts_query *q, uint64_t pos, e
 	bool done;
 
 	if (!data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+		return ts_no_memory(err, "the registers");
 	mask = data + set->g_len;
 	done = ts_query_regs(q, pos, ts_query_thread(q, pos), data, mask, err);
 	for (unsigned i = 0; i < set->n_regs && done; i++) {
@@ -30,7 +30,7 @@ static bool find_registers(struct ts_info *info, struct ts_query *q, struct ts_e
 {
 	info->known = calloc(info->facts->regs->n_regs, sizeof(*info->known));
 	if (!info->known)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+		return ts_no_memory(err, "the registers");
 	return find_known(info, q, 0, TS_KNOWN_FIRST, err) &&
 	       find_known(info, q, ts_query_end(q), TS_KNOWN_LATER, err);
 }
@@ -39,7 +39,7 @@ static bool count_steps(struct ts_info *info, const struct ts_query *q, struct t
 {
 	info->thread_steps = calloc((size_t)ts_query_n_threads(q) + 1, sizeof(*info->thread_steps));
 	if (!info->thread_steps)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the threads");
+		return ts_no_memory(err, "the threads");
 	for (uint32_t i = 0; i < ts_query_n_threads(q); i++)
 		info->thread_steps[i] = ts_query_n_steps_of(q, i, ts_query_end(q));
 	return true;
@@ -54,7 +54,7 @@ static bool find_regions(struct ts_info *info, const struct ts_query *q, struct 
 		n += ts_query_regions(q, p, 0, NULL, 0);
 	info->regions = calloc(n + 1, sizeof(*info->regions));
 	if (!info->regions)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the regions");
+		return ts_no_memory(err, "the regions");
 	for (uint32_t p = 0; p < n_processes; p++)
 		info->n_regions +=
 			ts_query_regions(q, p, 0, info->regions + info->n_regions, n - info->n_regions);

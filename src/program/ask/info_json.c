@@ -218,7 +218,7 @@ bool ts_info_json(const struct ts_info *info, struct ts_error *err)
 	ts_json_put(&text, o, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
 	ts_buf_putc(&text, '\n');
 	json_decref(o);
-	is_whole = ts_buf_ok(&text) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the answer");
+	is_whole = ts_buf_ok(&text) || ts_no_memory(err, "the answer");
 	if (is_whole)
 		fwrite(text.data, 1, text.len, stdout); /* the caller looks whether it was written */
 	ts_buf_fini(&text);

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "asker.h"
@@ -49,8 +48,7 @@ static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_er
 		ts_svg_put(&out, p, title);
 	else
 		ts_html_put(&out, p, title);
-	done = ts_buf_ok(&out) ? write_file(cli->output, &out, err) :
-				 ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
+	done = (ts_buf_ok(&out) || ts_no_memory(err, "a picture")) && write_file(cli->output, &out, err);
 	if (done && !cli->is_quiet)
 		ts_message(stdout, "%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes", cli->output,
 			   p->from, p->to, out.len);
@@ -108,10 +106,9 @@ static bool run(struct ts_asker *a, const struct ts_cli *cli, struct ts_error *e
 enum ts_status ts_run_plot(struct ts_query *q, const struct ts_cli *cli)
 {
 	struct ts_asker a;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool done;
 
-	ts_error_reset(&err);
 	done = ts_asker_init(&a, q, cli, &err) && run(&a, cli, &err);
 	ts_asker_fini(&a);
 	if (!done && err.code == TS_EUSAGE) {

@@ -16,7 +16,7 @@ static bool flush(struct ts_buf *out, FILE *to, struct ts_error *err)
 	bool done = (!out->len || fwrite(out->data, 1, out->len, to) == out->len) && fflush(to) == 0;
 
 	if (!ts_buf_ok(out))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the rows of an answer");
+		return ts_no_memory(err, "the rows of an answer");
 	ts_buf_reset(out);
 	return done || ts_fail_errno(err, "cannot write to stdout");
 }

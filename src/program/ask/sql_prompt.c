@@ -446,10 +446,9 @@ static int finish(struct prompt *p, pid_t pid)
 static int prompt_until_end(int fd, pid_t pid)
 {
 	struct prompt p = { .fd = fd };
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	signal(SIGINT, SIG_IGN);
-	ts_error_reset(&err);
 	ts_buf_init(&p.typed);
 	if (open_lines(&p)) {
 		prompt(&p);
@@ -471,13 +470,12 @@ static bool start(struct ts_cli *cli, int fds[2])
 
 bool ts_prompt_sql(struct ts_cli *cli, int *status)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	int fds[2];
 	pid_t pid;
 
 	if (cli->command != TS_CMD_SQL || cli->question || cli->statements || cli->is_for_sqlite || !isatty(STDIN_FILENO))
 		return false;
-	ts_error_reset(&err);
 	pid = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) ? -1 : fork();
 	if (!pid && start(cli, fds))
 		return false;

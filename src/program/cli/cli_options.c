@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cli_commands.h"
-#include "src/symbols/process_names.h"
 #include "src/ask/diff/diff.h"
+#include "src/symbols/process_names.h"
 #include "src/base/similar.h"
 #include "src/base/suffix.h"
 #include "src/index/index_parts.h"
@@ -174,9 +174,8 @@ static void select_positions(struct ts_cli *cli, const char *text, struct ts_err
 /* Which frames to export, and what of them. */
 static bool select_frames(struct ts_cli *cli, int id)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (id == TS_OPT_AT && (isalpha((unsigned char)*optarg) || *optarg == '_'))
 		return select_symbol(cli, optarg);
 	if (id == TS_OPT_AT)

@@ -29,10 +29,9 @@ bool ts_files_is_arch(const char *name)
 /* A directory that an option names; @path is NULL if it does not. */
 static bool check_folder(const char *path, const char *use, enum ts_status *status)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct stat st;
 
-	ts_error_reset(&err);
 	if (!path || (!stat(path, &st) && S_ISDIR(st.st_mode)))
 		return true;
 	if (stat(path, &st) < 0)
@@ -45,9 +44,8 @@ static bool check_folder(const char *path, const char *use, enum ts_status *stat
 
 static bool check_file(const char *path, enum ts_status *status)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!path)
 		return true;
 	ts_source_close(ts_source_open(path, &err));

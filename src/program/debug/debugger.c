@@ -612,7 +612,7 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ser
 	if (args)
 		status = run_debugger(opt, served->arch, args, relay, err);
 	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the debugger's arguments");
+		ts_no_memory(err, "the debugger's arguments");
 	free(args);
 	ts_relay_free(relay);
 	return status;

@@ -66,10 +66,8 @@ struct ts_relay *ts_relay_new(const char *front, const char *back, struct ts_err
 {
 	struct ts_relay *r = calloc(1, sizeof(*r));
 
-	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a connection");
-		return NULL;
-	}
+	if (!r)
+		return ts_no_memory(err, "a connection");
 	r->listener = -1;
 	if (name_socket(&r->front, front, err) && name_socket(&r->back, back, err) && relay_listen(r, err))
 		return r;

@@ -28,13 +28,12 @@ struct ts_service {
 struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status)
 {
 	struct ts_service *s = calloc(1, sizeof(*s));
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (s)
 		s->opt = *opt;
 	else
-		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for a server");
+		ts_no_memory(&err, "a server");
 	if (s && rsp_listen(&s->listener, opt->comm, &err))
 		return s;
 	free(s);
@@ -141,9 +140,8 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.ready = say_ready,
 		.user = s,
 	};
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	for (unsigned i = 0; i < cli->n_images; i++)
 		images[i] = (struct ts_symbols_file){ cli->images[i].path,
 						      cli->images[i].has_base ? &cli->images[i].base : NULL };

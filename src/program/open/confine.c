@@ -189,14 +189,13 @@ bool ts_confine(const struct ts_cli *cli, const char *socket)
 {
 	struct ts_sandbox_rules rules = { 0 };
 	bool has_landlock = false, done;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (cli->has_no_sandbox) {
 		ts_log(TS_LOG_WARN,
 		       "--no-sandbox: a fault in reading a hostile recording could reach this user's files");
 		return true;
 	}
-	ts_error_reset(&err);
 	make_cache(&rules, cli);
 	allow_files(&rules, cli);
 	ts_sandbox_allow(&rules, TS_RULE_REMOVE, socket);

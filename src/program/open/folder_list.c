@@ -37,11 +37,6 @@ static void free_list(char **list, size_t n)
 	free(list);
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the recordings of a folder");
-}
-
 /* Append @path, which is owned from now on, and the NULL that ends the list. */
 static bool append(char ***list, size_t *n, size_t *cap, char *path)
 {
@@ -64,16 +59,16 @@ static bool list_folder(DIR *dir, const char *trace, const char *folder, char **
 
 	stat(trace, &own);
 	if (!path || !append(list, n, &cap, path))
-		return no_memory(err);
+		return ts_no_memory(err, "the recordings of a folder");
 	while ((e = readdir(dir))) {
 		if (asprintf(&path, "%s/%s", folder, e->d_name) < 0)
-			return no_memory(err);
+			return ts_no_memory(err, "the recordings of a folder");
 		if (!is_recording(path, e->d_name, &own)) {
 			free(path);
 			continue;
 		}
 		if (!append(list, n, &cap, path))
-			return no_memory(err);
+			return ts_no_memory(err, "the recordings of a folder");
 		if (*n > TS_MAX_LISTED + 1)
 			return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the folder has more than %u files", TS_MAX_LISTED);
 	}

@@ -209,10 +209,9 @@ static bool name_by_id(const char *path, char name[ID_NAME_LEN])
 	char hex[2 * TS_MAX_BUILD_ID + 1];
 	struct ts_build_id id;
 	struct ts_source *src;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool has_id;
 
-	ts_error_reset(&err);
 	src = ts_source_open_unlinked(path, &err);
 	has_id = src && ts_build_id_find(src, &id) && id.len > 1;
 	ts_source_close(src);
@@ -288,9 +287,8 @@ static bool copy_file(const char *out, const char *folder, const char *from, con
 static void keep(const char *out, const char *real, const char *place, const char *what)
 {
 	char folder[PATH_MAX];
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	find_folder(out, folder);
 	folder[strlen(folder) - 1] = '\0';
 	if (make_folder(folder, &err))

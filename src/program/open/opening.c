@@ -12,7 +12,6 @@
 #include "loaders/unread.h"
 #include "processes.h"
 #include "src/base/cache_dir.h"
-#include "src/base/log.h"
 #include "src/index/trace_keys.h"
 #include "src/model/part.h"
 #include "src/object/elf_image.h"
@@ -73,11 +72,10 @@ void ts_opening_list_formats(void)
 /* A folder that is given as a trace: one sentence says what it is.  Returns whether it is one. */
 static bool is_folder(const char *path)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!path || !ts_is_folder(path))
 		return false;
-	ts_error_reset(&err);
 	ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF, "%s",
 		ts_processes_is_folder(path) ? "a folder of recordings: name one of them; tracestub info lists them"
 					     : loaders_unread_folder(path));
@@ -327,9 +325,8 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 	const struct ts_cli *cli = &o->cli;
 	const struct ts_model_options opt = model_options(o);
 	struct ts_index_facts index;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	ts_meter_init(&o->meter, cli, cli->trace, "unpacking", "bytes");
 	o->model = ts_model_new(&opt, &err);
 	if (o->model && !ts_files_add(o->model, cli, status))
@@ -359,9 +356,8 @@ bool ts_opened_init_part(struct ts_opened *o, const struct ts_cli *cli, struct t
 {
 	const struct ts_part_number number = { cli->segment, cli->n_segments };
 	struct ts_model_options opt;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	*o = (struct ts_opened){ .cli = *cli };
 	ts_meter_init(&o->meter, cli, cli->trace, "unpacking", "bytes");
 	opt = model_options(o);

@@ -47,8 +47,6 @@
 #define LIBRARIES      "library/"
 #define DEBUG          "debug/"
 #define GRAMMAR        "grammar/"
-#define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
-
 /* -------------------------------------------------------------------------------------------- opening */
 
 /* The contents of a member as text, which the caller frees. */
@@ -59,7 +57,7 @@ static char *read_text(const struct ts_pack *p, const struct ts_pack_member *m, 
 	if (m->len > MAX_MARKS)
 		ts_fail(err, TS_ELIMIT, m->off, "%" PRIu64 " bytes of marks", m->len);
 	else if (!text)
-		NO_MEMORY(err);
+		ts_no_memory(err, "packing");
 	else if (ts_source_read_all(p->src, m->off, text, (size_t)m->len, err)) {
 		text[m->len] = '\0';
 		return text;
@@ -73,10 +71,9 @@ static bool adopt_marks(const struct ts_pack *p, const char *trace, struct ts_er
 	const struct ts_pack_member *m = ts_pack_find(p, "marks");
 	struct ts_marks *marks = m ? ts_marks_new(trace) : NULL;
 	char *text = m ? read_text(p, m, err) : NULL;
-	struct ts_error unwritable;
-	bool done = !m || (text && (marks || NO_MEMORY(err)));
+	struct ts_error unwritable = { 0 };
+	bool done = !m || (text && (marks || ts_no_memory(err, "packing")));
 
-	ts_error_reset(&unwritable);
 	if (m && done && !ts_marks_adopt(marks, text, &unwritable))
 		ts_log(TS_LOG_WARN, "%s: its marks cannot be kept: %s", trace, unwritable.text);
 	ts_marks_free(marks);
@@ -93,7 +90,7 @@ static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, c
 	char folder[PATH_MAX];
 	uint8_t bytes[4096];
 	XXH128_hash_t h;
-	bool done = (hash || NO_MEMORY(err)) &&
+	bool done = (hash || ts_no_memory(err, "packing")) &&
 		    (ts_cache_dir(folder) || ts_fail(err, TS_EIO, TS_NO_OFF, "there is no cache directory")) &&
 		    ts_trace_keys(trace, &keys, err);
 
@@ -200,7 +197,7 @@ static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m,
 			ts_cache_dir_bound(folder, COPY_SUFFIX,
 					   files->len > MAX_COPIES_LEN ? files->len : MAX_COPIES_LEN);
 		*path = strdup(to);
-		return *path || NO_MEMORY(err);
+		return *path || ts_no_memory(err, "packing");
 	}
 	if (err->code != TS_EIO)
 		return false;
@@ -299,7 +296,7 @@ static bool adopt_debug(const struct ts_pack *p, struct ts_cli *cli, struct ts_p
 			continue;
 		files->debug[files->n_debug++] = (struct ts_packed_debug){ copy, strndup(id, strcspn(id, "/")) };
 		if (!files->debug[files->n_debug - 1].id)
-			return NO_MEMORY(err);
+			return ts_no_memory(err, "packing");
 	}
 	cli->debug = files->debug;
 	cli->n_debug = files->n_debug;
@@ -354,12 +351,12 @@ static bool add_marks(struct ts_pack_writer *w, const char *trace, struct ts_err
 	struct ts_source *src = NULL;
 	struct ts_buf text;
 	size_t n = 0;
-	bool done = marks ? ts_marks_read(marks, &n, err) : NO_MEMORY(err);
+	bool done = (marks || ts_no_memory(err, "marks")) && ts_marks_read(marks, &n, err);
 
 	ts_buf_init(&text);
 	if (done && n) {
 		ts_marks_put(marks, &text);
-		done = ts_buf_ok(&text) || NO_MEMORY(err);
+		done = ts_buf_ok(&text) || ts_no_memory(err, "packing");
 		if (done)
 			src = ts_source_from_memory(text.data, text.len, "marks", err);
 		done = src && ts_pack_writer_add(w, "marks", NULL, src, err);
@@ -581,9 +578,8 @@ static void show_packing(void *user, uint64_t n_bytes)
 /* So that the packed recording has the keys with which its index is signed. */
 static void keep_origin(const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!ts_trace_keys_keep_origin(cli->trace, cli->output, &err))
 		ts_log(TS_LOG_WARN, "%s: the index in it will not be used: %s", cli->output, err.text);
 }
@@ -620,9 +616,8 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 
 enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	return pack(m, cli, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }
 
@@ -754,8 +749,7 @@ static bool unpack(const struct ts_cli *cli, struct ts_error *err)
 
 enum ts_status ts_run_unpack(const struct ts_cli *cli)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	return unpack(cli, &err) ? TS_STATUS_OK : ts_report_failure(cli->trace, &err);
 }

@@ -195,7 +195,7 @@ bool ts_processes_read(struct ts_processes *all, const char *folder, struct ts_e
 	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)MAX_LEN)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "its manifest (" NAME ") is no file of at most 16 MiB");
 	else if (!(text = calloc(1, (size_t)st.st_size + 1)))
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+		ts_no_memory(err, "the processes");
 	n = text ? read(fd, text, (size_t)st.st_size) : -1;
 	is_read = n >= 0 && read_lines(all, text, err);
 	free(text);

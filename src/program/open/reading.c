@@ -10,7 +10,6 @@
 #include "src/program/cli/message.h"
 #include "src/program/cli/meter.h"
 #include "src/program/cli/report.h"
-#include "src/query/query.h"
 
 #define STEPS_A_GROW (UINT64_C(1) << 16)
 
@@ -59,10 +58,9 @@ bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_sta
 {
 	int64_t start = ts_now_ns();
 	struct ts_meter meter;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	enum ts_next next;
 
-	ts_error_reset(&err);
 	ts_meter_init(&meter, cli, cli->trace, "reading", "instructions");
 	if (!ts_cli_is_server(cli))
 		ts_interrupt_catch();

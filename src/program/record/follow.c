@@ -2,9 +2,7 @@
 #include "recorder.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -194,10 +192,9 @@ static void look_at_first(struct follow *f)
 static size_t count_recordings(const struct follow *f)
 {
 	struct ts_processes all;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	size_t n = 0;
 
-	ts_error_reset(&err);
 	if (ts_processes_read(&all, f->folder, &err))
 		n = all.n;
 	ts_processes_fini(&all);

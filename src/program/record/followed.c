@@ -105,9 +105,8 @@ static void *wait_for_end(void *user)
 
 static void add_to_manifest(const struct ts_recorder *r, const char *folder, struct ts_process *p, char **argv)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (has_become && r->counts.exec_path) {
 		p->end = TS_PROCESS_BECAME;
 	} else if (WIFSIGNALED(r->status)) {

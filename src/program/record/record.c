@@ -79,7 +79,7 @@ static bool open_output(struct ts_recorder *r)
 	fcntl(r->out_fd, F_SETFL, fcntl(r->out_fd, F_GETFL) | O_APPEND);
 	r->writer = calloc(1, sizeof(*r->writer));
 	if (!r->writer)
-		return ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+		return ts_no_memory(&r->err, "the recording");
 	return ucir_writer_begin(r->writer, r->out_fd, r->program.emulated->arch,
 				 r->program.emulated->is_big_endian, &r->err);
 }
@@ -109,7 +109,7 @@ static bool add_arguments(struct ts_recorder *r)
 		len += strlen(*arg) + 1;
 	text = malloc(len);
 	if (!text)
-		return ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+		return ts_no_memory(&r->err, "the recording");
 	for (char **arg = r->program.argv; *arg; arg++) {
 		strcpy(text + at, *arg);
 		at += strlen(*arg) + 1;

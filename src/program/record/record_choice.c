@@ -39,9 +39,8 @@ static const char *search(const struct ts_source *src)
 	uint8_t *bytes = malloc(CHUNK + MAX_TEXT);
 	size_t got = 0, kept = 0, n;
 	const char *found = NULL;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	for (uint64_t off = 0; bytes && !found && off < MAX_SEARCHED; off += got) {
 		if (!ts_source_read(src, off, bytes + kept, CHUNK, &got, &err) || !got)
 			break;
@@ -77,12 +76,11 @@ static const char *find_by_symbol(const struct ts_source *src)
  */
 static const char *sanitizer_of(const char *path)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_source *src;
 	const char *found;
 	uint8_t first;
 
-	ts_error_reset(&err);
 	src = ts_source_open(path, &err);
 	if (!src)
 		return NULL;

@@ -111,7 +111,7 @@ static bool open_log(struct ts_recorder *r)
 
 	r->log = l;
 	if (!l)
-		return ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+		return ts_no_memory(&r->err, "the recording");
 	l->n_chunks = choose_chunks();
 	l->chunk_len = CHUNK_LEN;
 	l->len = TS_LOG_HEAD_LEN + l->n_chunks * l->chunk_len;
@@ -272,7 +272,7 @@ static bool begin(struct ts_recorder *r)
 	if (l->decoder && r->cli->modules[0])
 		ts_log_decoder_only(l->decoder, r->cli->modules);
 	l->is_begun = l->has_press = l->decoder && w && ts_press_begin(&l->press, w);
-	return l->is_begun ? true : ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+	return l->is_begun || ts_no_memory(&r->err, "the recording");
 }
 
 /* The state goes into the new part without the thread of the press. */
@@ -315,7 +315,7 @@ static bool begin_part(struct ts_recorder *r)
 		return false;
 	ts_record_last_end_state(&l->last);
 	l->has_press = ts_press_begin(&l->press, w);
-	return l->has_press || ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+	return l->has_press || ts_no_memory(&r->err, "the recording");
 }
 
 static void stop(struct ts_recorder *r)

@@ -8,6 +8,7 @@
 
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/symbols/names.h"
 #include "src/query/query.h"
@@ -131,13 +132,6 @@ static void take_recorded(struct taking *t, const struct ts_ask *ask, enum ts_ev
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct ts_timeline_mark *x = a, *y = b;
-
-	return x->pos < y->pos ? -1 : x->pos > y->pos;
-}
-
 /* Modules and threads come in the order in which they appeared, which may not be that of positions. */
 static void sort_and_join(struct taking *t, size_t max)
 {
@@ -146,7 +140,7 @@ static void sort_and_join(struct taking *t, size_t max)
 	size_t n = 0;
 
 	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), compare);
+		qsort(l->items, l->n, sizeof(*l->items), ts_by_u64);
 	for (size_t i = 0; i < l->n; i++) {
 		if (shift && n && l->items[n - 1].pos >> shift == l->items[i].pos >> shift)
 			l->items[n - 1].n++;

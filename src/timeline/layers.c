@@ -37,19 +37,12 @@ static bool room_for_block(struct ts_layer_level *level, size_t n_extents)
 	return ts_vec_reserve(&level->extents, 0, &level->cap_extents, need, sizeof(*level->extents));
 }
 
-static int compare_extents(const void *a, const void *b)
-{
-	const struct ts_extent *x = a, *y = b;
-
-	return (x->first > y->first) - (x->first < y->first);
-}
-
 /* Sort extents and join those that touch.  Returns how many are left. */
 static size_t join(struct ts_extent *e, size_t n)
 {
 	size_t last = 0;
 
-	qsort(e, n, sizeof(*e), compare_extents);
+	qsort(e, n, sizeof(*e), ts_by_u64);
 	for (size_t i = 1; i < n; i++) {
 		if (e[i].first > e[last].last && e[i].first - e[last].last > 1)
 			e[++last] = e[i];

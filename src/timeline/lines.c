@@ -51,13 +51,6 @@ static bool has_bit(const uint64_t *bits, unsigned i)
 	return bits[i / 64] >> (i % 64) & 1;
 }
 
-static int compare_pages(const void *a, const void *b)
-{
-	const struct ts_line_page *x = a, *y = b;
-
-	return (x->page > y->page) - (x->page < y->page);
-}
-
 /*
  * The pages that were touched, ascending, with the bitmaps of their lines.  @rank (one a noter's ordinal)
  * gets where each went.
@@ -84,7 +77,7 @@ static bool seal_pages(struct ts_lines *set, const struct ts_touches *t, const u
 			set->pages[rank[i]].first = (uint32_t)i; /* the ordinal, until the pages are sorted */
 		}
 	}
-	qsort(set->pages, n, sizeof(*set->pages), compare_pages);
+	qsort(set->pages, n, sizeof(*set->pages), ts_by_u64);
 	for (uint32_t i = 0; i < n; i++)
 		rank[set->pages[i].first] = i;
 	for (size_t i = 0; i < t->n; i++) {

@@ -10,6 +10,7 @@
 #include "calls_parts.h"
 #include "ifunc.h"
 #include "stack.h"
+#include "src/base/bisect.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
 #include "src/symbols/symbols.h"
@@ -287,13 +288,6 @@ static enum ts_next look_for_entry(struct ts_call_rows *x, struct ts_budget *bud
 
 /* ----------------------------------------------------------------------------------------------- batches */
 
-static int compare_ends(const void *a, const void *b)
-{
-	const struct ts_call_end *x = a, *y = b;
-
-	return (x->pos > y->pos) - (x->pos < y->pos);
-}
-
 static void add_found(struct ts_call_rows *x, const struct ts_call *call, uint64_t begin)
 {
 	uint32_t i = x->n_found++;
@@ -380,7 +374,7 @@ static enum ts_next find_batch(struct ts_call_rows *x, struct ts_budget *budget,
 		got = look_at_next(x, budget, err);
 	if (x->n_found == x->batch && x->batch < MAX_BATCH)
 		x->batch *= 2;
-	qsort(x->ends, x->n_ends, sizeof(*x->ends), compare_ends);
+	qsort(x->ends, x->n_ends, sizeof(*x->ends), ts_by_u64);
 	return x->n_found && got != TS_FAIL ? TS_ITEM : got;
 }
 

@@ -12,13 +12,6 @@ void ts_call_targets_fini(struct ts_call_targets *t)
 	ts_covered_fini(&t->found);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_covered *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* The targets of a block of calls.  Returns false if memory is exhausted. */
 static bool take_block(struct ts_call_targets *t, const struct ts_query *q, uint32_t n_calls)
 {
@@ -53,7 +46,7 @@ static enum ts_next take_next(struct ts_call_targets *t, struct ts_query *q, uin
 
 	if (t->thread == ts_query_n_threads(q)) {
 		if (t->found.n)
-			qsort(t->found.items, t->found.n, sizeof(*t->found.items), by_address);
+			qsort(t->found.items, t->found.n, sizeof(*t->found.items), ts_by_u64);
 		return TS_END;
 	}
 	n_calls = ts_query_process(q, t->thread) == process ? ts_query_n_calls(q, t->thread) : 0;

@@ -13,6 +13,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verbs/cells.h"
+#include "src/base/bisect.h"
 #include "src/base/heap.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
@@ -91,14 +92,6 @@ static void add(void *user, const struct ts_executed *x)
 		item->len = x->len;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_covered *x = a;
-	const struct ts_covered *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static int by_steps(const void *a, const void *b)
 {
 	const struct ts_covered *x = a;
@@ -106,7 +99,7 @@ static int by_steps(const void *a, const void *b)
 
 	if (x->steps != y->steps)
 		return x->steps > y->steps ? -1 : 1;
-	return by_address(a, b);
+	return ts_by_u64(a, b);
 }
 
 static bool is_hot(const struct coverage *c)
@@ -123,7 +116,7 @@ static bool has_files(const struct coverage *c)
 static bool is_before(const void *user, const void *x, const void *y)
 {
 	const struct coverage *c = user;
-	int order = is_hot(c) ? by_steps(x, y) : by_address(x, y);
+	int order = is_hot(c) ? by_steps(x, y) : ts_by_u64(x, y);
 
 	return c->rows.is_reverse && !has_files(c) ? order > 0 : order < 0;
 }

@@ -375,13 +375,6 @@ static enum ts_next mark_some(struct ts_jump_graph *g)
 
 /* ------------------------------------------------------------------------------------------------ blocks */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_covered *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static enum ts_next sort_all(struct ts_jump_graph *g, struct ts_error *err)
 {
 	g->sorted = calloc(g->addresses.n + 1, sizeof(*g->sorted));
@@ -389,7 +382,7 @@ static enum ts_next sort_all(struct ts_jump_graph *g, struct ts_error *err)
 		return no_memory(err);
 	if (g->addresses.n)
 		memcpy(g->sorted, g->addresses.items, g->addresses.n * sizeof(*g->sorted));
-	qsort(g->sorted, g->addresses.n, sizeof(*g->sorted), by_address);
+	qsort(g->sorted, g->addresses.n, sizeof(*g->sorted), ts_by_u64);
 	return TS_END;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/bisect.h"
 #include "src/base/free_later.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
@@ -125,13 +126,6 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 
 /* ---------------------------------------------------------------------------------------------- in order */
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct ts_match_key *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static bool add_to_run(struct ts_matches *m, size_t item)
 {
 	if (!ts_vec_reserve(&m->run, m->n_run, &m->cap_run, 1, sizeof(*m->run)))
@@ -158,7 +152,7 @@ static bool take_run(struct ts_matches *m, uint64_t from, uint64_t settled)
 			return false;
 	}
 	if (m->n_run > 1)
-		qsort(m->run, m->n_run, sizeof(*m->run), compare_keys);
+		qsort(m->run, m->n_run, sizeof(*m->run), ts_by_u64);
 	return true;
 }
 

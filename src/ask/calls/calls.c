@@ -9,7 +9,6 @@
 
 #include "calls_parts.h"
 #include "ifunc.h"
-#include "stack.h"
 #include "src/base/bisect.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"

@@ -48,7 +48,7 @@ struct ts_what {
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);
 
-/* Can the text be a variable of a function, with members and indexes?  locals.h finds it. */
+/* Can the text be a variable of a function, with members and indexes?  anchors.c finds it. */
 bool ts_what_may_be_variable(const char *text, size_t len);
 
 /* Is it FILE:LINE, a line of the source that has code? */

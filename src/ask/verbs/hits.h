@@ -63,7 +63,7 @@ struct ts_hits {
 	struct ts_location loc; /* WHAT, if it is a register other than the pc */
 	struct ts_reg_chunks reg_chunks; /* chunks in which instructions may write it */
 	uint64_t idle[TS_N_IDLE]; /* ~pc of instructions of the current chunk that do not write it */
-	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/waiting.h) */
+	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/registers.c) */
 	bool infers_reads;      /* reads are derived from instructions, because the recording has none */
 	bool is_open;           /* the reads of some steps cannot be derived */
 	bool is_failed;         /* memory is exhausted */

@@ -218,10 +218,7 @@ static bool put_event(struct ts_call_file *f, const struct ts_call *x, struct ts
 
 static bool add_edge(struct ts_call_file *f, uint64_t pos)
 {
-	if (!ts_vec_reserve(&f->edges, f->n_edges, &f->cap_edges, 1, sizeof(*f->edges)))
-		return false;
-	f->edges[f->n_edges++] = pos;
-	return true;
+	return TS_PUSH(f->edges, f->n_edges, f->cap_edges, pos);
 }
 
 /* The stack that a call makes on @parent; what is too deep is one frame more. */

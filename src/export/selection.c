@@ -271,10 +271,8 @@ struct hits {
 
 static bool add_hit(struct hits *h, uint64_t pos, uint32_t tracepoint, struct ts_error *err)
 {
-	if (!ts_vec_reserve(&h->items, h->n, &h->cap, 1, sizeof(*h->items)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu frames", h->n);
-	h->items[h->n++] = (struct ts_hit){ pos, tracepoint };
-	return true;
+	return TS_PUSH(h->items, h->n, h->cap, (struct ts_hit){ pos, tracepoint }) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu frames", h->n);
 }
 
 /* All executions of the addresses, by position. */

@@ -9,6 +9,7 @@
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
 #include "src/base/bisect.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 #include "src/symbols/names.h"
 #include "src/query/query.h"
@@ -64,12 +65,7 @@ static void add(struct taking *t, uint64_t pos, const char *name)
 		last->n++;
 		return;
 	}
-	if (!ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items))) {
-		t->marks->is_failed = true;
-		return;
-	}
-	l->items[l->n++] =
-		(struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) };
+	t->marks->is_failed |= !TS_PUSH(l->items, l->n, l->cap, (struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) });
 }
 
 /* How an event is called; "" where its kind says all. */
@@ -156,10 +152,8 @@ static void take_modules(struct taking *t, const struct ts_ask *ask)
 	struct ts_module_info m;
 
 	for (size_t i = 0; ts_query_module(ask->q, i, &m); i++) {
-		const char *name = m.file ? strrchr(m.file, '/') : NULL;
-
 		if (m.from)
-			add(t, m.from - 1, name ? name + 1 : m.file);
+			add(t, m.from - 1, m.file ? ts_last_name(m.file) : NULL);
 	}
 }
 

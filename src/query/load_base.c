@@ -135,10 +135,7 @@ struct votes {
 
 static bool vote(struct votes *v, uint64_t moved)
 {
-	if (!ts_vec_reserve(&v->items, v->n, &v->cap, 1, sizeof(*v->items)))
-		return false;
-	v->items[v->n++] = moved;
-	return true;
+	return TS_PUSH(v->items, v->n, v->cap, moved);
 }
 
 /* Where the bytes of @s occur in the segment, at the same offset within a page. */

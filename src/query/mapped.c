@@ -25,22 +25,15 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct ts_mapped_module *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return TS_ORDER(x->process, y->process) ?: TS_ORDER(x->file, y->file) ?: TS_ORDER(x->first, y->first) ?:
+	       TS_ORDER(x->from, y->from);
 }
 
 static int compare_times(const void *a, const void *b)
 {
 	const struct ts_mapped_module *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return compare_places(a, b);
+	return TS_ORDER(x->from, y->from) ?: compare_places(a, b);
 }
 
 /*
@@ -56,9 +49,8 @@ struct name {
 static int compare_names(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
 
-	return order ? order : (x->file > y->file) - (x->file < y->file);
+	return strcmp(x->text, y->text) ?: TS_ORDER(x->file, y->file);
 }
 
 static const struct name *first_of(const struct name *names, size_t n, const char *text)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/arch/syscall_name.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
@@ -570,17 +571,9 @@ static int by_order(const void *a, const void *b)
 	const struct ts_flow_hop *x = a;
 	const struct ts_flow_hop *y = b;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->loc.kind != y->loc.kind)
-		return x->loc.kind < y->loc.kind ? -1 : 1;
-	if (x->loc.base != y->loc.base)
-		return x->loc.base < y->loc.base ? -1 : 1;
-	if (x->loc.owner != y->loc.owner)
-		return x->loc.owner < y->loc.owner ? -1 : 1;
-	if (x->loc.mask != y->loc.mask)
-		return x->loc.mask < y->loc.mask ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return TS_ORDER(x->kind, y->kind) ?: TS_ORDER(x->loc.kind, y->loc.kind) ?:
+	       TS_ORDER(x->loc.base, y->loc.base) ?: TS_ORDER(x->loc.owner, y->loc.owner) ?:
+	       TS_ORDER(x->loc.mask, y->loc.mask) ?: TS_ORDER(x->from, y->from);
 }
 
 /* test cl, cl has one source twice, and setnz cl one destination. */

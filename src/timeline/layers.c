@@ -107,9 +107,8 @@ static bool add_blocks(struct ts_layers *l)
 
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill)
 {
-	if (!ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items)))
+	if (!TS_PUSH(l->items, l->n, l->cap, (struct ts_layer){ pos, first, last, fill, 0 }))
 		return false;
-	l->items[l->n++] = (struct ts_layer){ pos, first, last, fill, 0 };
 	if (add_blocks(l))
 		return true;
 	l->n--;

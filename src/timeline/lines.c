@@ -12,10 +12,7 @@
 
 bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
 {
-	if (t->n == UINT32_MAX || !ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items)))
-		return false;
-	t->items[t->n++] = (struct ts_touch){ page, chunk, bytes, line };
-	return true;
+	return t->n < UINT32_MAX && TS_PUSH(t->items, t->n, t->cap, (struct ts_touch){ page, chunk, bytes, line });
 }
 
 void ts_touches_fini(struct ts_touches *t)

@@ -43,10 +43,7 @@ static bool add_function(struct ts_entries *e, uint64_t addr)
 {
 	struct ts_entry_counts *c = &e->counts;
 
-	if (!ts_vec_reserve(&c->items, c->n, &c->cap, 1, sizeof(*c->items)))
-		return false;
-	c->items[c->n++] = (struct ts_entry_count){ .addr = addr };
-	return true;
+	return TS_PUSH(c->items, c->n, c->cap, (struct ts_entry_count){ .addr = addr });
 }
 
 /* The function that begins at @addr; NULL if it was not added. */

@@ -197,9 +197,7 @@ static int by_steps(const void *a, const void *b)
 	const struct ts_covered *x = a;
 	const struct ts_covered *y = b;
 
-	if (x->steps != y->steps)
-		return x->steps > y->steps ? -1 : 1;
-	return ts_by_u64(a, b);
+	return TS_ORDER(y->steps, x->steps) ?: ts_by_u64(a, b);
 }
 
 static bool is_hot(const struct coverage *c)

@@ -128,10 +128,7 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 
 static bool add_to_run(struct ts_matches *m, size_t item)
 {
-	if (!ts_vec_reserve(&m->run, m->n_run, &m->cap_run, 1, sizeof(*m->run)))
-		return false;
-	m->run[m->n_run++] = (struct ts_match_key){ m->items[item].addr, (uint32_t)item };
-	return true;
+	return TS_PUSH(m->run, m->n_run, m->cap_run, (struct ts_match_key){ m->items[item].addr, (uint32_t)item });
 }
 
 /* Take the run that comes next.  What stood for no position is left out. */

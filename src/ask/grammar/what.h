@@ -69,4 +69,12 @@ bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, cons
  */
 bool ts_what_register(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs);
 
+/* Bits of x86's eflags that have a name in questions. */
+struct ts_flag_name {
+	const char *name;
+	uint8_t bit;
+};
+#define TS_N_FLAG_NAMES 7u
+extern const struct ts_flag_name ts_flag_names[TS_N_FLAG_NAMES];
+
 #endif

@@ -63,7 +63,7 @@ bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct
 	ts_frame_reset(out);
 	if (!f->ops->get(f, n, out, err))
 		return false;
-	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
+	return !out->is_failed || ts_no_memory(err, "a trace frame");
 }
 
 size_t ts_ranges_merge(struct ts_range *ranges, size_t n)

@@ -132,10 +132,8 @@ static uint8_t *hex_bytes(struct ts_cursor *c, struct ts_arena *arena, size_t *l
 	uint8_t *bytes = ts_arena_alloc(arena, n / 2 + 2);
 
 	*len = 0;
-	if (!bytes) {
-		ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
-		return NULL;
-	}
+	if (!bytes)
+		return ts_no_memory(c->err, "tracepoints");
 	for (size_t i = 0; i < n; i++, at++)
 		bytes[at / 2] = (uint8_t)(bytes[at / 2] << 4 | (unsigned)ts_hex_digit(c->p[i]));
 	ts_take(c, n);
@@ -202,7 +200,7 @@ static bool define(struct ts_tracing *t, struct ts_cursor *c, uint32_t num, uint
 	bool is_known;
 
 	if (!tp)
-		return ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
+		return ts_no_memory(c->err, "tracepoints");
 	if (ts_tracing_find(t, num, addr))
 		return ts_fail(c->err, TS_ECORRUPT, c->off,
 			       "tracepoint %" PRIx32 " at 0x%" PRIx64 " is there already", num, addr);
@@ -264,7 +262,7 @@ static bool read_actions(struct ts_tracing *t, struct ts_cursor *c, struct ts_tr
 		struct ts_action *a = ts_arena_alloc(&t->arena, sizeof(*a));
 
 		if (!a)
-			return ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
+			return ts_no_memory(c->err, "tracepoints");
 		a->is_stepping = is_stepping;
 		read_action(c, &t->arena, a);
 		*end = a;
@@ -285,7 +283,7 @@ static bool read_source(struct ts_tracing *t, struct ts_cursor *c, struct ts_tra
 	size_t len = 0;
 
 	if (!s)
-		return ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
+		return ts_no_memory(c->err, "tracepoints");
 	while (len < c->left && c->p[len] != ':')
 		len++;
 	s->type = ts_arena_text(&t->arena, (const char *)c->p, len);
@@ -297,7 +295,7 @@ static bool read_source(struct ts_tracing *t, struct ts_cursor *c, struct ts_tra
 	expect(c, ':');
 	s->text = (const uint8_t *)hex_text(c, &t->arena, &s->n_text);
 	if (!s->type)
-		ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
+		ts_no_memory(c->err, "tracepoints");
 	if (!done(c))
 		return false;
 	*tp->sources_end = s;
@@ -392,7 +390,7 @@ bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t
 		return ts_fail(err, TS_ELIMIT, off, "more than %d trace state variables", TS_MAX_TVARS);
 	to = ts_arena_alloc(&t->arena, sizeof(*to));
 	if (!to)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for trace state variables");
+		return ts_no_memory(err, "trace state variables");
 	*to = v;
 	*t->vars_end = to;
 	t->vars_end = &to->next;
@@ -561,7 +559,7 @@ static const struct ts_action *nth_action(const struct ts_tracepoint *tp, bool i
 	return NULL;
 }
 
-bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_use, struct ts_buf *out)
+bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, struct ts_buf *out)
 {
 	const struct ts_tp_source *s = tp->sources;
 	const struct ts_action *a;
@@ -581,14 +579,9 @@ bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_
 	}
 	while (s && i--)
 		s = s->next;
-	if (s) {
+	if (s)
 		ts_tp_source_format(tp, s, out);
-		return true;
-	}
-	if (i || !with_use || !tp->has_use)
-		return false;
-	ts_tracepoint_use_format(tp, out);
-	return true;
+	return s != NULL;
 }
 
 void ts_tvar_format(const struct ts_tvar *v, struct ts_buf *out)

@@ -22,7 +22,7 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 	ts_buf_init(&meaning);
 	ts_buf_printf(&meaning, "format %s\nreads %d\n", rec->format, !opt->index.has_no_reads);
 	ts_buf_printf(&meaning, "start %016" PRIx64 "\n", ts_recording_hash_start(rec));
-	done = (ts_buf_ok(&meaning) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the key of the index")) &&
+	done = (ts_buf_ok(&meaning) || ts_no_memory(err, "the key of the index")) &&
 	       ts_index_key(src, ts_index_sources, ts_buf_text(&meaning), key, err);
 	ts_buf_fini(&meaning);
 	return done;

@@ -33,10 +33,8 @@ struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_erro
 {
 	struct ts_model *m = calloc(1, sizeof(*m));
 
-	if (!m) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the recording");
-		return NULL;
-	}
+	if (!m)
+		return ts_no_memory(err, "the recording");
 	m->opt = *opt;
 	m->is_asked_for = opt->n_jobs > 1;
 	if (!opt->n_jobs)
@@ -109,7 +107,7 @@ static bool merge(struct ts_model *m, struct ts_error *err)
 	if (!ts_index_policy_part_key(m->rec, m->src, &m->opt, &key, err))
 		return false;
 	if (!ts_index_places_init(&places, m->opt.trace, m->opt.index.path))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segments");
+		return ts_no_memory(err, "the segments");
 	m->parts = ts_parts_open(&places, &key, ts_timeline_n_chunks_read(m->tl), err);
 	ts_index_places_fini(&places);
 	if (m->parts)

@@ -62,7 +62,7 @@ static bool open_pass(struct ts_part *p, struct ts_error *err)
 			       "%s: a recording of this format cannot be entered in the middle: index it as a whole", pass->rec->format);
 	p->n_learned = pass->rec->n_learned;
 	pass->reader->ops->save(pass->reader, &pass->here);
-	return ts_buf_ok(&pass->here) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment");
+	return ts_buf_ok(&pass->here) || ts_no_memory(err, "the segment");
 }
 
 /* The reader stands here again, and can decode.  What is odd on the way was found before. */
@@ -73,7 +73,7 @@ static bool resume(struct pass *p, struct ts_error *err)
 	bool done;
 
 	ts_learned_init(&before);
-	done = (ts_learned_take(&before, p->rec) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment")) &&
+	done = (ts_learned_take(&before, p->rec) || ts_no_memory(err, "the segment")) &&
 	       p->reader->ops->resume(p->reader, p->here.data, p->here.len, err);
 	if (done && p->rec->n_learned != n_learned)
 		ts_learned_give(&before, p->rec); /* there is room: it had as much */
@@ -94,7 +94,7 @@ static bool decode(struct ts_part *p, struct ts_error *err)
 	ts_buf_put(&p->pass.here, b->after.data, b->after.len);
 	if ((b->next != TS_FAIL || b->err.code != TS_ENOMEM) && ts_buf_ok(&p->pass.here))
 		return true;
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment");
+	return ts_no_memory(err, "the segment");
 }
 
 /* Pass over a stretch.  Returns TS_END after the recording's last one. */
@@ -118,7 +118,7 @@ static enum ts_next pass_stretch(struct ts_part *p, struct ts_error *err)
 	}
 	pass->n_stretches++;
 	if (!ts_buf_ok(&pass->here)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment");
+		ts_no_memory(err, "the segment");
 		return TS_FAIL;
 	}
 	return p->batch.next == TS_ITEM ? TS_ITEM : TS_END;
@@ -145,7 +145,7 @@ static bool begin_part(struct ts_part *p, struct ts_error *err)
 	p->n_learned = p->pass.rec->n_learned;
 	p->stage = DECODE;
 	if (!ts_index_places_init(&places, p->opt.trace, p->opt.index.path))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment");
+		return ts_no_memory(err, "the segment");
 	p->writer = ts_part_writer_new(&places, &p->key, &p->number, p->first * STRETCH, &p->pass.here, err);
 	ts_index_places_fini(&places);
 	return p->writer != NULL;
@@ -197,10 +197,8 @@ struct ts_part *ts_part_new(const struct ts_model_options *opt, struct ts_source
 {
 	struct ts_part *p = calloc(1, sizeof(*p));
 
-	if (!p) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment");
-		return NULL;
-	}
+	if (!p)
+		return ts_no_memory(err, "the segment");
 	p->opt = *opt;
 	p->src = src;
 	p->number = *number;

@@ -119,7 +119,7 @@ static enum ts_next take_next(struct call_targets *t, struct ts_query *q, uint32
 	}
 	n_calls = ts_query_process(q, t->thread) == process ? ts_query_n_calls(q, t->thread) : 0;
 	if (!t->ordinal && ts_query_process(q, t->thread) == process && !take_first(t, q, err)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
+		ts_no_memory(err, "targets of calls");
 		return TS_FAIL;
 	}
 	if (t->ordinal >= n_calls) {
@@ -129,7 +129,7 @@ static enum ts_next take_next(struct call_targets *t, struct ts_query *q, uint32
 	}
 	if (take_block(t, q, n_calls))
 		return TS_ITEM;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
+	ts_no_memory(err, "targets of calls");
 	return TS_FAIL;
 }
 
@@ -145,7 +145,7 @@ static enum ts_next collect_targets(struct call_targets *t, struct ts_ask *ask, 
 	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 
 	if (got == TS_ITEM && !t->is_begun && !ts_covered_make_slots(&t->found, max)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
+		ts_no_memory(err, "targets of calls");
 		return TS_FAIL;
 	}
 	t->is_begun |= got == TS_ITEM;

@@ -346,7 +346,7 @@ static enum rsp_done pkt_next_point(struct rsp_session *s, struct rsp_args *a, s
 
 	(void)a;
 	ts_buf_init(&text);
-	while (at->tp && !ts_tracepoint_format(at->tp, at->i++, false, &text)) {
+	while (at->tp && !ts_tracepoint_format(at->tp, at->i++, &text)) {
 		at->tp = at->tp->next;
 		at->i = 0;
 	}

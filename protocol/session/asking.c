@@ -11,7 +11,6 @@
 #include "src/ask/output/answer.h"
 #include "src/ask/grammar/marks.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/verbs/position.h"
 #include "src/ask/verbs/verbs.h"
 #include "src/symbols/symbols.h"
 #include "src/base/clock.h"

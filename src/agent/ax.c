@@ -336,14 +336,15 @@ static bool spend_step(struct machine *m)
 	return true;
 }
 
-static uint64_t div_signed(uint64_t a, uint64_t b)
+/* @b is not 0.  The smallest signed number divided by -1 is itself. */
+static uint64_t divide(enum opcode op, uint64_t a, uint64_t b)
 {
-	return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
-}
-
-static uint64_t rem_signed(uint64_t a, uint64_t b)
-{
-	return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
+	switch (op) {
+	case OP_DIV_SIGNED: return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
+	case OP_REM_SIGNED: return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
+	case OP_DIV_UNSIGNED: return a / b;
+	default: return a % b;
+	}
 }
 
 static uint64_t shift_left(uint64_t a, uint64_t n)
@@ -445,21 +446,6 @@ static void print(const struct ts_ax_env *env, const uint8_t *insn, const uint64
 	env->print(env->user, text, len);
 }
 
-static bool get_var(const struct ts_ax_env *env, unsigned var, uint64_t *value)
-{
-	return env->get_var && env->get_var(env->user, var, value);
-}
-
-static bool set_var(const struct ts_ax_env *env, unsigned var, uint64_t value)
-{
-	return env->set_var && env->set_var(env->user, var, value);
-}
-
-static bool trace_var(const struct ts_ax_env *env, unsigned var)
-{
-	return !env->trace_var || env->trace_var(env->user, var);
-}
-
 /* One case an instruction, in the manual's order.  @s points one past the stack's top, which is s[-1]. */
 static enum ts_ax_error run(const struct ts_ax *ax, struct machine *m, uint64_t *result)
 {
@@ -479,28 +465,13 @@ static enum ts_ax_error run(const struct ts_ax *ax, struct machine *m, uint64_t 
 		case OP_SUB: s--, s[-1] -= s[0]; break;
 		case OP_MUL: s--, s[-1] *= s[0]; break;
 		case OP_DIV_SIGNED:
-			s--;
-			if (!s[0])
-				return TS_AX_DIVIDE;
-			s[-1] = div_signed(s[-1], s[0]);
-			break;
 		case OP_DIV_UNSIGNED:
-			s--;
-			if (!s[0])
-				return TS_AX_DIVIDE;
-			s[-1] /= s[0];
-			break;
 		case OP_REM_SIGNED:
-			s--;
-			if (!s[0])
-				return TS_AX_DIVIDE;
-			s[-1] = rem_signed(s[-1], s[0]);
-			break;
 		case OP_REM_UNSIGNED:
 			s--;
 			if (!s[0])
 				return TS_AX_DIVIDE;
-			s[-1] %= s[0];
+			s[-1] = divide((enum opcode)*insn, s[-1], s[0]);
 			break;
 		case OP_LSH: s--, s[-1] = shift_left(s[-1], s[0]); break;
 		case OP_RSH_SIGNED: s--, s[-1] = shift_right_signed(s[-1], s[0]); break;
@@ -572,15 +543,15 @@ static enum ts_ax_error run(const struct ts_ax *ax, struct machine *m, uint64_t 
 			s[-3] = top;
 			break;
 		case OP_GETV:
-			if (!get_var(env, operand16(insn + 1), s++))
+			if (!env->get_var || !env->get_var(env->user, operand16(insn + 1), s++))
 				return fail_at(env, TS_AX_UNKNOWN_VAR, operand16(insn + 1));
 			break;
 		case OP_SETV:
-			if (!set_var(env, operand16(insn + 1), s[-1]))
+			if (!env->set_var || !env->set_var(env->user, operand16(insn + 1), s[-1]))
 				return fail_at(env, TS_AX_NOT_SET, operand16(insn + 1));
 			break;
 		case OP_TRACEV:
-			if (!trace_var(env, operand16(insn + 1)))
+			if (env->trace_var && !env->trace_var(env->user, operand16(insn + 1)))
 				return fail_at(env, TS_AX_VAR_NOT_TRACED, operand16(insn + 1));
 			break;
 		case OP_PRINTF:
@@ -616,31 +587,31 @@ bool ts_ax_is_unknown(enum ts_ax_error error)
 
 const char *ts_ax_error_text(enum ts_ax_error error)
 {
-	switch (error) {
-	case TS_AX_OK: return "no error";
-	case TS_AX_SYNTAX: return "the expression is not of the form Xlen,hex";
-	case TS_AX_NO_MEMORY: return "no memory for the expression";
-	case TS_AX_EMPTY: return "empty expression";
-	case TS_AX_BAD_OPCODE: return "unrecognized opcode";
-	case TS_AX_FLOAT: return "unhandled opcode: floating point";
-	case TS_AX_TRUNCATED: return "the expression ends within an instruction";
-	case TS_AX_BAD_JUMP: return "a jump does not lead to an instruction";
-	case TS_AX_NO_END: return "the expression has no end";
-	case TS_AX_UNDERFLOW: return "stack underflow";
-	case TS_AX_OVERFLOW: return "stack overflow";
-	case TS_AX_HEIGHT: return "paths meet with different stack heights";
-	case TS_AX_BAD_FORMAT: return "a printf format cannot be printed";
-	case TS_AX_FLOAT_FORMAT:
-		return "floating-point numbers cannot be printed here; use \"set dprintf-style gdb\"";
-	case TS_AX_NO_VALUE: return "empty stack";
-	case TS_AX_DIVIDE: return "divide by zero";
-	case TS_AX_UNKNOWN_REG: return "cannot read register";
-	case TS_AX_UNKNOWN_MEM: return "cannot read memory";
-	case TS_AX_UNKNOWN_VAR: return "cannot read trace state variable";
-	case TS_AX_NOT_SET: return "cannot set trace state variable";
-	case TS_AX_NOT_TRACED: return "cannot collect memory";
-	case TS_AX_VAR_NOT_TRACED: return "cannot collect trace state variable";
-	case TS_AX_ENDLESS: return "the expression never ends";
-	}
-	return "unknown error";
+	static const char *const texts[] = {
+		[TS_AX_OK] = "no error",
+		[TS_AX_SYNTAX] = "the expression is not of the form Xlen,hex",
+		[TS_AX_NO_MEMORY] = "no memory for the expression",
+		[TS_AX_EMPTY] = "empty expression",
+		[TS_AX_BAD_OPCODE] = "unrecognized opcode",
+		[TS_AX_FLOAT] = "unhandled opcode: floating point",
+		[TS_AX_TRUNCATED] = "the expression ends within an instruction",
+		[TS_AX_BAD_JUMP] = "a jump does not lead to an instruction",
+		[TS_AX_NO_END] = "the expression has no end",
+		[TS_AX_UNDERFLOW] = "stack underflow",
+		[TS_AX_OVERFLOW] = "stack overflow",
+		[TS_AX_HEIGHT] = "paths meet with different stack heights",
+		[TS_AX_BAD_FORMAT] = "a printf format cannot be printed",
+		[TS_AX_FLOAT_FORMAT] = "floating-point numbers cannot be printed here; use \"set dprintf-style gdb\"",
+		[TS_AX_NO_VALUE] = "empty stack",
+		[TS_AX_DIVIDE] = "divide by zero",
+		[TS_AX_UNKNOWN_REG] = "cannot read register",
+		[TS_AX_UNKNOWN_MEM] = "cannot read memory",
+		[TS_AX_UNKNOWN_VAR] = "cannot read trace state variable",
+		[TS_AX_NOT_SET] = "cannot set trace state variable",
+		[TS_AX_NOT_TRACED] = "cannot collect memory",
+		[TS_AX_VAR_NOT_TRACED] = "cannot collect trace state variable",
+		[TS_AX_ENDLESS] = "the expression never ends",
+	};
+
+	return (size_t)error < sizeof(texts) / sizeof(texts[0]) ? texts[error] : "unknown error";
 }

@@ -33,6 +33,13 @@
 		} \
 	} while (0)
 
+/*
+ * The order of two numbers: below, equal to or above 0, as for qsort(3).  Keys are compared one after the other with ?: :
+ *
+ *      return TS_ORDER(x->addr, y->addr) ?: TS_ORDER(x->len, y->len);
+ */
+#define TS_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* For qsort(3): orders items by the uint64_t with which they begin. */
 static inline int ts_by_u64(const void *a, const void *b)
 {
@@ -40,7 +47,7 @@ static inline int ts_by_u64(const void *a, const void *b)
 
 	memcpy(&x, a, sizeof(x));
 	memcpy(&y, b, sizeof(y));
-	return x < y ? -1 : x > y;
+	return TS_ORDER(x, y);
 }
 
 #endif

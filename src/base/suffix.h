@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ends of file names: ".gz", ".log".
+ * The ends of file names: ".gz", ".log"; the last names of paths.
  */
 #ifndef TS_BASE_SUFFIX_H
 #define TS_BASE_SUFFIX_H
@@ -20,6 +20,14 @@ static inline size_t ts_suffix_len(const char *name, size_t len, const char *suf
 static inline bool ts_has_suffix(const char *name, const char *suffix)
 {
 	return ts_suffix_len(name, strlen(name), suffix) != 0;
+}
+
+/* The name after the last '/' of @path. */
+static inline const char *ts_last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 #endif

@@ -24,6 +24,14 @@ static inline bool ts_vec_reserve(void *array, size_t n, size_t *cap, size_t mor
 }
 
 /*
+ * Append an item to @array (a pointer to the items), which has @n items and room for @cap: all three are variables.
+ *
+ * True if the item was appended, false if memory is exhausted.
+ */
+#define TS_PUSH(array, n, cap, ... /* the item */) \
+	(ts_vec_reserve(&(array), n, &(cap), 1, sizeof(*(array))) && ((array)[n] = (__VA_ARGS__), (n)++, true))
+
+/*
  * Make an array of *n items hold item @i.  The new items are zeros.  No capacity is kept: it follows from the length, so that
  * this function must have allocated the array.  This is for arrays that grow rarely.
  *

@@ -141,10 +141,7 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 		l->calls[ordinal - l->first].kind = kind;
 		return true;
 	}
-	if (!ts_vec_reserve(&c->ends, c->n_ends, &c->cap_ends, 1, sizeof(*c->ends)))
-		return false;
-	c->ends[c->n_ends++] = (struct late_end){ end, thread, ordinal, kind, 0 };
-	return true;
+	return TS_PUSH(c->ends, c->n_ends, c->cap_ends, (struct late_end){ end, thread, ordinal, kind, 0 });
 }
 
 static void pack_list(const struct list *l, struct ts_call_packer *p)
@@ -186,9 +183,8 @@ static bool add_refs(struct ts_calls *c, uint32_t segment)
 		const struct ts_call_block *b = &s->pack.blocks[i];
 		struct list *l = list_of(c, b->thread);
 
-		if (!l || !ts_vec_reserve(&l->refs, l->n_refs, &l->cap_refs, 1, sizeof(*l->refs)))
+		if (!l || !TS_PUSH(l->refs, l->n_refs, l->cap_refs, (struct ref){ b->pos, b->ordinal, segment, i }))
 			return false;
-		l->refs[l->n_refs++] = (struct ref){ b->pos, b->ordinal, segment, i };
 		l->n_sealed = b->ordinal + b->n;
 	}
 	return true;
@@ -198,7 +194,7 @@ static int compare_ends(const void *a, const void *b)
 {
 	const struct late_end *x = a, *y = b;
 
-	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+	return TS_ORDER(x->ordinal, y->ordinal);
 }
 
 /*

@@ -34,10 +34,7 @@ static uint64_t hash_of_item(const void *user, uint32_t i)
 
 static bool add(struct ts_call_edges *s, uint64_t pc, uint64_t target)
 {
-	if (!ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
-		return false;
-	s->items[s->n++] = (struct ts_call_edge){ pc, target };
-	return true;
+	return TS_PUSH(s->items, s->n, s->cap, (struct ts_call_edge){ pc, target });
 }
 
 uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t target)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/atomic_file.h"
+#include "src/base/bisect.h"
 #include "src/base/buf.h"
 #include "src/base/json_text.h"
 #include "src/base/utf8.h"
@@ -217,10 +218,7 @@ static bool put_event(struct ts_call_file *f, const struct ts_call *x, struct ts
 
 static bool add_edge(struct ts_call_file *f, uint64_t pos)
 {
-	if (!ts_vec_reserve(&f->edges, f->n_edges, &f->cap_edges, 1, sizeof(*f->edges)))
-		return false;
-	f->edges[f->n_edges++] = pos;
-	return true;
+	return TS_PUSH(f->edges, f->n_edges, f->cap_edges, pos);
 }
 
 /* The stack that a call makes on @parent; what is too deep is one frame more. */
@@ -244,19 +242,12 @@ static bool note_call(struct ts_call_file *f, const struct ts_call *x, struct ts
 	return true;
 }
 
-static int by_position(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* All edges of the thread are known: the recording's ends are two more. */
 static bool begin_to_count(struct ts_call_file *f, struct ts_error *err)
 {
 	if (!add_edge(f, 0) || !add_edge(f, ts_query_end(f->q)))
 		return fail_memory(err);
-	qsort(f->edges, f->n_edges, sizeof(*f->edges), by_position);
+	qsort(f->edges, f->n_edges, sizeof(*f->edges), ts_by_u64);
 	f->next_edge = 0;
 	f->stage = COUNTING;
 	return true;

@@ -297,14 +297,14 @@ static void put_tracepoint(const struct ts_tracepoint *tp, struct ts_buf *out)
 	size_t start = open_line(out, "tp ");
 
 	bare.sources = NULL;
-	ts_tracepoint_format(&bare, 0, false, out);
+	ts_tracepoint_format(&bare, 0, out);
 	if (!close_line(out, start)) {
 		bare.cond = NULL;
 		start = open_line(out, "tp ");
-		ts_tracepoint_format(&bare, 0, false, out);
+		ts_tracepoint_format(&bare, 0, out);
 		close_line(out, start);
 	}
-	for (unsigned i = 1; start = open_line(out, "tp "), ts_tracepoint_format(&bare, i, false, out); i++)
+	for (unsigned i = 1; start = open_line(out, "tp "), ts_tracepoint_format(&bare, i, out); i++)
 		close_line(out, start);
 	out->len = start;
 	for (const struct ts_tp_source *s = tp->sources; s; s = s->next) {

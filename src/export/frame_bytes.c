@@ -61,7 +61,7 @@ static bool put_regs(struct writer *w)
 		done = ts_query_regs(w->q, w->f->pos, ts_query_thread(w->q, w->f->pos), data, known, w->err);
 		done = done && ts_frame_fill_regs(w->q, w->f->pos, data, known, w->err);
 	} else {
-		ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
+		ts_no_memory(w->err, "a trace frame");
 	}
 	free(known);
 	return done;
@@ -86,7 +86,7 @@ static bool put_range(struct writer *w, struct ts_range range)
 {
 	uint32_t process = ts_query_process(w->q, ts_query_thread(w->q, w->f->pos));
 	uint8_t *bytes = malloc(2 * MAX_BLOCK);
-	bool done = bytes || ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
+	bool done = bytes || ts_no_memory(w->err, "a trace frame");
 
 	for (uint64_t i = 0, n; done && i < range.len; i += n) {
 		n = range.len - i < MAX_BLOCK ? range.len - i : MAX_BLOCK;
@@ -129,7 +129,7 @@ static bool put_step(struct writer *w)
 			ts_frame_add_range(&ranges, e->addr, e->len);
 	}
 	if (ranges.is_failed)
-		done = ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
+		done = ts_no_memory(w->err, "a trace frame");
 	for (size_t i = 0; done && i < ranges.n_ranges; i++)
 		done = put_range(w, ranges.ranges[i]);
 	ts_frame_fini(&ranges);

@@ -34,7 +34,8 @@ struct ts_listing {
 	enum ts_listing_form form;
 	struct ts_atomic_file file;
 	struct ts_buf text;
-	uint64_t first, pos, last, n_steps, n_left_out, n_forgotten, n_unmapped;
+	uint64_t first, pos, last, n_steps;
+	struct ts_listing_lost lost;
 	struct line_thread *threads; /* owned */
 	size_t n_threads;
 	uint8_t *g, *known;        /* owned, one block: of the position */
@@ -90,7 +91,7 @@ static bool is_forgotten(const struct ts_listing *l, const struct line_thread *t
 static void count_forgotten(struct ts_listing *l, const struct line_thread *t)
 {
 	for (int i = 0; i < l->set->pc && l->form != TS_LISTING_TENETPP; i++)
-		l->n_forgotten += is_forgotten(l, t, i);
+		l->lost.n_forgotten += is_forgotten(l, t, i);
 }
 
 /* The registers of the position are those of the thread's last line. */
@@ -134,7 +135,7 @@ static struct line_thread *thread_of(struct ts_listing *l, uint32_t thread, stru
 static void put_unknown(struct ts_listing *l, struct ts_buf *to, const char *name, uint64_t addr, uint64_t len)
 {
 	if (len > MAX_UNKNOWN || to->len > MAX_ON_A_LINE) {
-		l->n_left_out += name[1] != 'r';
+		l->lost.n_left_out += name[1] != 'r';
 		return;
 	}
 	ts_buf_printf(to, ",%s=0x%" PRIx64 ":", name, addr);
@@ -145,7 +146,7 @@ static void put_unknown(struct ts_listing *l, struct ts_buf *to, const char *nam
 static void put_known(struct ts_listing *l, struct ts_buf *to, const char *name, uint64_t addr, const uint8_t *data, uint64_t len)
 {
 	if (to->len + 2 * len > MAX_ON_A_LINE) {
-		l->n_left_out += name[1] != 'r';
+		l->lost.n_left_out += name[1] != 'r';
 		return;
 	}
 	ts_buf_printf(to, ",%s=0x%" PRIx64 ":", name, addr);
@@ -158,7 +159,7 @@ static void put_loss(struct ts_listing *l, struct ts_buf *to, const struct ts_ef
 	if (l->form == TS_LISTING_EXECLOG || !e->len)
 		return;
 	if (e->kind != TS_FX_FORGET || e->len > MAX_UNKNOWN || l->form == TS_LISTING_CSV)
-		l->n_unmapped++;
+		l->lost.n_unmapped++;
 	else
 		put_unknown(l, to, "mw", e->addr, e->len);
 }
@@ -309,7 +310,7 @@ static bool put_fetched(struct ts_listing *l, struct ts_buf *to, uint32_t thread
 	for (uint64_t at = 0; at < e->len; at += n) {
 		n = e->len - at < MAX_FETCHED ? e->len - at : MAX_FETCHED;
 		if (to->len > MAX_ON_A_LINE) {
-			l->n_left_out += e->kind == TS_FX_WRITE;
+			l->lost.n_left_out += e->kind == TS_FX_WRITE;
 			break;
 		}
 		if (!put_piece(l, to, thread, e->kind == TS_FX_WRITE ? "mw" : "mr", e->addr + at, (size_t)n, err))
@@ -341,7 +342,7 @@ static bool fetch_accesses(struct ts_listing *l, struct line_thread *t, uint32_t
 		if (is_access && n < MAX_ACCESSES)
 			accesses[n++] = *e;
 		else
-			l->n_left_out += is_access && e->kind == TS_FX_WRITE;
+			l->lost.n_left_out += is_access && e->kind == TS_FX_WRITE;
 	}
 	ts_buf_reset(&t->accesses);
 	for (unsigned i = 0; i < n; i++) {
@@ -621,17 +622,7 @@ uint64_t ts_listing_done(const struct ts_listing *l)
 	return l->pos;
 }
 
-uint64_t ts_listing_left_out(const struct ts_listing *l)
+const struct ts_listing_lost *ts_listing_lost(const struct ts_listing *l)
 {
-	return l->n_left_out;
-}
-
-uint64_t ts_listing_unmapped(const struct ts_listing *l)
-{
-	return l->n_unmapped;
-}
-
-uint64_t ts_listing_forgotten(const struct ts_listing *l)
-{
-	return l->n_forgotten;
+	return &l->lost;
 }

@@ -50,12 +50,13 @@ enum ts_next ts_listing_run(struct ts_listing *l, uint64_t n, struct ts_error *e
 /* Returns the next position to be written. */
 uint64_t ts_listing_done(const struct ts_listing *l);
 
-/*
- * Counts of facts that the form cannot express: writes that are too long; registers that were on a line and are not
- * known any more; times that memory was mapped, was unmapped, or became unknown otherwise.
- */
-uint64_t ts_listing_left_out(const struct ts_listing *l);
-uint64_t ts_listing_forgotten(const struct ts_listing *l);
-uint64_t ts_listing_unmapped(const struct ts_listing *l);
+/* Counts of facts that the form cannot express. */
+struct ts_listing_lost {
+	uint64_t n_left_out;  /* writes that are too long */
+	uint64_t n_forgotten; /* registers that were on a line and are not known any more */
+	uint64_t n_unmapped;  /* times that memory was mapped, was unmapped, or became unknown otherwise */
+};
+
+const struct ts_listing_lost *ts_listing_lost(const struct ts_listing *l);
 
 #endif

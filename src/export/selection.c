@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 /* Bytes to read of an instruction whose length is not recorded. */
@@ -270,17 +271,8 @@ struct hits {
 
 static bool add_hit(struct hits *h, uint64_t pos, uint32_t tracepoint, struct ts_error *err)
 {
-	if (!ts_vec_reserve(&h->items, h->n, &h->cap, 1, sizeof(*h->items)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu frames", h->n);
-	h->items[h->n++] = (struct ts_hit){ pos, tracepoint };
-	return true;
-}
-
-static int by_pos(const void *a, const void *b)
-{
-	const struct ts_hit *x = a, *y = b;
-
-	return x->pos < y->pos ? -1 : x->pos > y->pos;
+	return TS_PUSH(h->items, h->n, h->cap, (struct ts_hit){ pos, tracepoint }) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu frames", h->n);
 }
 
 /* All executions of the addresses, by position. */
@@ -301,7 +293,7 @@ static bool find_hits(struct ts_selection *s, struct hits *h, struct ts_error *e
 			       "nothing was executed at 0x%" PRIx64 "%s in positions %" PRIu64 " to %" PRIu64,
 			       s->opt.at[0], s->opt.n_at > 1 ? " or at the others" : "", s->opt.first,
 			       s->opt.last);
-	qsort(h->items, h->n, sizeof(*h->items), by_pos);
+	qsort(h->items, h->n, sizeof(*h->items), ts_by_u64);
 	return true;
 }
 

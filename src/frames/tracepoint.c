@@ -559,7 +559,7 @@ static const struct ts_action *nth_action(const struct ts_tracepoint *tp, bool i
 	return NULL;
 }
 
-bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_use, struct ts_buf *out)
+bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, struct ts_buf *out)
 {
 	const struct ts_tp_source *s = tp->sources;
 	const struct ts_action *a;
@@ -579,14 +579,9 @@ bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_
 	}
 	while (s && i--)
 		s = s->next;
-	if (s) {
+	if (s)
 		ts_tp_source_format(tp, s, out);
-		return true;
-	}
-	if (i || !with_use || !tp->has_use)
-		return false;
-	ts_tracepoint_use_format(tp, out);
-	return true;
+	return s != NULL;
 }
 
 void ts_tvar_format(const struct ts_tvar *v, struct ts_buf *out)

@@ -177,12 +177,11 @@ bool ts_tracing_status(struct ts_tracing *t, const char *text, size_t len, uint6
 		       struct ts_error *err);
 
 /*
- * Append piece @i of a location with its letter: T, then each A, each S, each Z, and with @with_use V if the
- * location has it.
+ * Append piece @i of a location with its letter: T, then each A, each S, each Z.
  *
  * Returns false after the last one.
  */
-bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_use, struct ts_buf *out);
+bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, struct ts_buf *out);
 
 /* Append one piece of source, and the use, with their letters. */
 void ts_tp_source_format(const struct ts_tracepoint *tp, const struct ts_tp_source *s, struct ts_buf *out);

@@ -46,10 +46,7 @@
 
 static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
 {
-	if (!ts_vec_reserve(&f->records, f->n_records, &f->cap_records, 1, sizeof(*f->records)))
-		return false;
-	f->records[f->n_records++] = *r;
-	return true;
+	return TS_PUSH(f->records, f->n_records, f->cap_records, *r);
 }
 
 /*

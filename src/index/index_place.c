@@ -11,6 +11,7 @@
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/base/suffix.h"
 #include "src/source/pack.h"
 #include "trace_keys.h"
 
@@ -21,13 +22,6 @@
 
 /* Of a trace; the names of its index are longer: those of other options, of parts, of optional sections. */
 #define MAX_NAME (NAME_MAX - 24)
-
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool add_place(struct ts_index_places *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -55,7 +49,7 @@ static bool add_cached(struct ts_index_places *p, const char *trace)
 
 bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted)
 {
-	*p = (struct ts_index_places){ .is_too_long = !wanted && strlen(name_of(trace)) > MAX_NAME };
+	*p = (struct ts_index_places){ .is_too_long = !wanted && strlen(ts_last_name(trace)) > MAX_NAME };
 	if (p->is_too_long)
 		return true;
 	if (wanted ? add_place(p, "%s", wanted) : add_place(p, "%s" SUFFIX, trace) && add_cached(p, trace))

@@ -76,9 +76,8 @@ static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
 /* Note the next array of the last section.  Returns false if memory is exhausted. */
 static bool add_array(struct ts_index_file *f, struct ts_index_new_array array)
 {
-	if (!ts_vec_reserve(&f->arrays, f->n_arrays, &f->cap_arrays, 1, sizeof(*f->arrays)))
+	if (!TS_PUSH(f->arrays, f->n_arrays, f->cap_arrays, array))
 		return false;
-	f->arrays[f->n_arrays++] = array;
 	f->sections[f->n_sections - 1].n++;
 	return true;
 }

@@ -6,14 +6,8 @@
 #include "server.h"
 #include "src/ask/grammar/question.h"
 #include "src/base/json_text.h"
+#include "src/base/suffix.h"
 #include "src/query/query.h"
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Find a recording by its path, or by a unique file name; NULL with a sentence in @out. */
 static struct ts_mcp_recording *find(struct ts_mcp_server *sv, const char *name, struct ts_buf *out)
@@ -28,7 +22,7 @@ static struct ts_mcp_recording *find(struct ts_mcp_server *sv, const char *name,
 
 		if (!strcmp(r->path, name))
 			return r;
-		if (!strcmp(last_part(r->path), name)) {
+		if (!strcmp(ts_last_name(r->path), name)) {
 			found = r;
 			n++;
 		}

@@ -41,11 +41,7 @@ static void extend(struct ts_area *x, uint64_t first, uint64_t last)
 
 static void append(struct ts_areas *a, const struct ts_area *x)
 {
-	if (!ts_vec_reserve(&a->items, a->n, &a->cap, 1, sizeof(*a->items))) {
-		a->is_failed = true;
-		return;
-	}
-	a->items[a->n++] = *x;
+	a->is_failed |= !TS_PUSH(a->items, a->n, a->cap, *x);
 }
 
 void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t last)
@@ -65,9 +61,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct ts_area *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
+	return TS_ORDER(x->process, y->process) ?: TS_ORDER(x->first, y->first);
 }
 
 /* The gap between neighbours; UINT64_MAX if nothing may join them. */

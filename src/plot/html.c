@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "html.h"
+#include "plot.h"
 
 #include <inttypes.h>
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 /* More of them are not looked through. */
@@ -19,10 +20,7 @@ static bool add(struct ts_owners *o, const struct ts_owner *x)
 {
 	if (!x->name || !*x->name || o->n == MAX_OWNERS)
 		return true;
-	if (!ts_vec_reserve(&o->items, o->n, &o->cap, 1, sizeof(*o->items)))
-		return false;
-	o->items[o->n++] = *x;
-	return true;
+	return TS_PUSH(o->items, o->n, o->cap, *x);
 }
 
 /* The longest first; of those that are equal the smaller one, which lies within the other if they overlap. */
@@ -30,11 +28,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct ts_owner *x = a, *y = b;
 
-	if (x->n != y->n)
-		return x->n > y->n ? -1 : 1;
-	if (x->last - x->first != y->last - y->first)
-		return x->last - x->first < y->last - y->first ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
+	return TS_ORDER(y->n, x->n) ?: TS_ORDER(x->last - x->first, y->last - y->first) ?: TS_ORDER(x->first, y->first);
 }
 
 bool ts_owners_init(struct ts_owners *o, const struct ts_query *q)

@@ -8,6 +8,7 @@
 
 #include "owners.h"
 #include "src/ask/verbs/cells.h"
+#include "src/base/bisect.h"
 #include "src/symbols/names.h"
 #include "src/base/vec.h"
 #include "src/query/scan.h"
@@ -107,10 +108,7 @@ static bool init_grid(struct gathering *g, struct ts_grid *grid, unsigned shift,
 
 static bool add_moment(struct gathering *g, const struct moment *x)
 {
-	if (!ts_vec_reserve(&g->moments, g->n_moments, &g->cap_moments, 1, sizeof(*g->moments)))
-		return false;
-	g->moments[g->n_moments++] = *x;
-	return true;
+	return TS_PUSH(g->moments, g->n_moments, g->cap_moments, *x);
 }
 
 /* A step whose pc is unknown has no moment of its own. */
@@ -227,19 +225,14 @@ static void look_inside(void *user, uint64_t pos)
 
 static bool add_run(struct gathering *g, const struct run *x)
 {
-	if (!ts_vec_reserve(&g->runs, g->n_runs, &g->cap_runs, 1, sizeof(*g->runs)))
-		return false;
-	g->runs[g->n_runs++] = *x;
-	return true;
+	return TS_PUSH(g->runs, g->n_runs, g->cap_runs, *x);
 }
 
 static int by_function(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
-	if (x->key != y->key)
-		return (uintptr_t)x->key < (uintptr_t)y->key ? -1 : 1;
-	return x->i < y->i ? -1 : 1;
+	return TS_ORDER((uintptr_t)x->key, (uintptr_t)y->key) ?: TS_ORDER(x->i, y->i);
 }
 
 /* The runs of the range, by function. */

@@ -19,6 +19,7 @@
 #include "grid.h"
 #include "labels.h"
 #include "src/ask/verb.h"
+#include "src/base/buf.h"
 #include "timeline_marks.h"
 
 struct ts_plot_bounds {
@@ -82,5 +83,15 @@ void ts_plot_fini(struct ts_plot *p);
  * there.
  */
 const char *ts_plot_left_out(const struct ts_plot *p);
+
+/*
+ * Append the picture as SVG (still, for documents) or as a page that zooms: one file that has its data and program, and loads
+ * nothing.  @title is the trace's name.
+ */
+void ts_svg_put(struct ts_buf *out, const struct ts_plot *p, const char *title);
+void ts_html_put(struct ts_buf *out, const struct ts_plot *p, const char *title);
+
+/* Bounds that suit the picture's width; bounds that keep the page below 2 MB. */
+extern const struct ts_plot_bounds ts_svg_bounds, ts_html_bounds;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "svg.h"
+#include "plot.h"
 
 #include <inttypes.h>
 #include <stdio.h>

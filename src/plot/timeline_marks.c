@@ -8,6 +8,8 @@
 
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
+#include "src/base/bisect.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 #include "src/symbols/names.h"
 #include "src/query/query.h"
@@ -63,12 +65,7 @@ static void add(struct taking *t, uint64_t pos, const char *name)
 		last->n++;
 		return;
 	}
-	if (!ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items))) {
-		t->marks->is_failed = true;
-		return;
-	}
-	l->items[l->n++] =
-		(struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) };
+	t->marks->is_failed |= !TS_PUSH(l->items, l->n, l->cap, (struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) });
 }
 
 /* How an event is called; "" where its kind says all. */
@@ -131,13 +128,6 @@ static void take_recorded(struct taking *t, const struct ts_ask *ask, enum ts_ev
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct ts_timeline_mark *x = a, *y = b;
-
-	return x->pos < y->pos ? -1 : x->pos > y->pos;
-}
-
 /* Modules and threads come in the order in which they appeared, which may not be that of positions. */
 static void sort_and_join(struct taking *t, size_t max)
 {
@@ -146,7 +136,7 @@ static void sort_and_join(struct taking *t, size_t max)
 	size_t n = 0;
 
 	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), compare);
+		qsort(l->items, l->n, sizeof(*l->items), ts_by_u64);
 	for (size_t i = 0; i < l->n; i++) {
 		if (shift && n && l->items[n - 1].pos >> shift == l->items[i].pos >> shift)
 			l->items[n - 1].n++;
@@ -162,10 +152,8 @@ static void take_modules(struct taking *t, const struct ts_ask *ask)
 	struct ts_module_info m;
 
 	for (size_t i = 0; ts_query_module(ask->q, i, &m); i++) {
-		const char *name = m.file ? strrchr(m.file, '/') : NULL;
-
 		if (m.from)
-			add(t, m.from - 1, name ? name + 1 : m.file);
+			add(t, m.from - 1, m.file ? ts_last_name(m.file) : NULL);
 	}
 }
 

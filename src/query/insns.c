@@ -146,7 +146,7 @@ static bool need_insns(struct ts_query *q, struct ts_error *err)
 		return true;
 	x = calloc(1, sizeof(*x));
 	if (!x)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: instructions");
+		return ts_no_memory(err, "instructions");
 	x->g = malloc(2 * (size_t)ts_query_regset(q)->g_len + 1);
 	x->decoder = ts_decoder_new(ts_query_regset(q), err);
 	if (x->g && x->decoder) {
@@ -154,7 +154,7 @@ static bool need_insns(struct ts_query *q, struct ts_error *err)
 		return true;
 	}
 	ts_insns_free(x);
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: instructions");
+	return ts_no_memory(err, "instructions");
 }
 
 bool ts_query_decode(struct ts_query *q, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
@@ -520,4 +520,48 @@ const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d)
 							  d->text, sizeof(d->text))))
 		*d->text = 0;
 	return d->text;
+}
+
+/* Is @virtual mapped to the page of @phys?  Then *addr gets the address of that byte in it. */
+static bool try_page(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t virtual, uint64_t phys, uint64_t *addr,
+		     bool *is_found, struct ts_error *err)
+{
+	struct ts_translation t;
+
+	if (!ts_translate_at(q, pos, process, virtual, &t, err))
+		return false;
+	if (t.mapping == TS_MAPPED && (t.phys ^ phys) < t.page_len) {
+		*addr = (virtual & ~(t.page_len - 1)) | (phys & (t.page_len - 1));
+		*is_found = true;
+	}
+	return true;
+}
+
+bool ts_query_access_addr(struct ts_query *q, uint64_t pos, uint64_t phys, uint64_t *addr, bool *is_found,
+			  struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(q, pos), process = ts_query_process(q, thread);
+	struct ts_op_state state;
+	struct ts_decoded *d;
+
+	*is_found = false;
+	if (!ts_paging_is_known(q))
+		return true;
+	if (!ts_query_has_operands(q))
+		return ts_untranslate_at(q, pos, process, phys, addr, is_found, err);
+	d = ts_query_insn(q, pos, err);
+	if (!d || !ts_query_op_state(q, pos, thread, &state, err))
+		return false;
+	for (unsigned i = 0; d->is_insn && i < d->ops.n_mem && !*is_found; i++) {
+		const struct ts_op_mem *m = &d->ops.mem[i];
+		uint64_t first, last;
+
+		if (!ts_operands_addr(&d->ops, i, &state, &first))
+			continue;
+		last = first + (m->size ? m->size - 1u : 0);
+		if (!try_page(q, pos, process, first, phys, addr, is_found, err) ||
+		    (!*is_found && !try_page(q, pos, process, last, phys, addr, is_found, err)))
+			return false;
+	}
+	return *is_found || ts_untranslate_at(q, pos, process, phys, addr, is_found, err);
 }

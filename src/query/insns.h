@@ -117,4 +117,14 @@ struct ts_insns;
 
 void ts_insns_free(struct ts_insns *x);
 
+/*
+ * Find the virtual address by which step @pos of a whole machine accessed the physical address @phys.  A memory operand in the page
+ * of @phys decides.  Without one, *addr is set by ts_untranslate_at().  *is_found is false if no address is
+ * found.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_query_access_addr(struct ts_query *q, uint64_t pos, uint64_t phys, uint64_t *addr, bool *is_found,
+			  struct ts_error *err);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 #include "src/base/vec.h"
 
@@ -134,10 +135,7 @@ struct votes {
 
 static bool vote(struct votes *v, uint64_t moved)
 {
-	if (!ts_vec_reserve(&v->items, v->n, &v->cap, 1, sizeof(*v->items)))
-		return false;
-	v->items[v->n++] = moved;
-	return true;
+	return TS_PUSH(v->items, v->n, v->cap, moved);
 }
 
 /* Where the bytes of @s occur in the segment, at the same offset within a page. */
@@ -174,20 +172,13 @@ static bool collect(struct votes *v, const struct ts_code_samples *samples, cons
 	return true;
 }
 
-static int compare_votes(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The place with the most votes, and whether no other has as many.  Sorts the votes. */
 static bool elect(struct votes *v, uint64_t *moved)
 {
 	size_t best = 0;
 	bool is_alone = false;
 
-	qsort(v->items, v->n, sizeof(*v->items), compare_votes);
+	qsort(v->items, v->n, sizeof(*v->items), ts_by_u64);
 	for (size_t i = 0, n; i < v->n; i += n) {
 		for (n = 1; i + n < v->n && v->items[i + n] == v->items[i]; n++)
 			;

@@ -133,19 +133,14 @@ bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_
 
 const char *ts_located_text(enum ts_located_by by)
 {
-	switch (by) {
-	case TS_LOCATED_NOT:
-		return "it was not found in the recording";
-	case TS_LOCATED_LINKED:
-		return "where it is linked";
-	case TS_LOCATED_GIVEN:
-		return "as given";
-	case TS_LOCATED_AUXV:
-		return "by the auxiliary vector";
-	case TS_LOCATED_MODULE:
-		return "by the modules of the recording";
-	case TS_LOCATED_CODE:
-		return "by its code";
-	}
-	return NULL;
+	static const char *const texts[] = {
+		[TS_LOCATED_NOT] = "it was not found in the recording",
+		[TS_LOCATED_LINKED] = "where it is linked",
+		[TS_LOCATED_GIVEN] = "as given",
+		[TS_LOCATED_AUXV] = "by the auxiliary vector",
+		[TS_LOCATED_MODULE] = "by the modules of the recording",
+		[TS_LOCATED_CODE] = "by its code",
+	};
+
+	return texts[by];
 }

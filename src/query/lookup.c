@@ -266,41 +266,23 @@ bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *
 	return true;
 }
 
-static bool listed_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
-{
-	const struct ts_module_span *l = ts_world_module(&q->tl->world, i);
-
-	*m = (struct ts_module_info){
-		.from = l->from,
-		.until = until(q, l->until),
-		.first = l->first,
-		.last = l->last,
-		.process = l->process,
-		.file = ts_world_text(&q->tl->world, l->file),
-	};
-	return true;
-}
-
-static bool mapped_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
-{
-	const struct ts_mapped_module *l = &q->mapped.items[i];
-
-	*m = (struct ts_module_info){
-		.from = l->from,
-		.until = until(q, l->until),
-		.first = l->first,
-		.last = l->last,
-		.process = l->process,
-		.file = ts_world_text(&q->tl->world, l->file),
-	};
-	return true;
-}
-
 bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
 {
-	if (q->tl->rec->maps_are_modules)
-		return i < q->mapped.n && mapped_module(q, i, m);
-	return i < q->snap.n_modules && listed_module(q, i, m);
+	bool is_mapped = q->tl->rec->maps_are_modules;
+	const struct ts_module_span *l;
+
+	if (i >= (is_mapped ? q->mapped.n : q->snap.n_modules))
+		return false;
+	l = is_mapped ? &q->mapped.items[i] : ts_world_module(&q->tl->world, i);
+	*m = (struct ts_module_info){
+		.from = l->from,
+		.until = until(q, l->until),
+		.first = l->first,
+		.last = l->last,
+		.process = l->process,
+		.file = ts_world_text(&q->tl->world, l->file),
+	};
+	return true;
 }
 
 bool ts_query_next_module(const struct ts_query *q, uint32_t process, uint64_t pos, size_t *at,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "src/base/bisect.h"
-#include "src/timeline/world.h"
 
 void ts_mapped_fini(struct ts_mapped *m)
 {
@@ -23,24 +22,17 @@ static bool is_named(const struct ts_world *w, const struct ts_region *r)
 /* By process, file and first address, then by time. */
 static int compare_places(const void *a, const void *b)
 {
-	const struct ts_mapped_module *x = a, *y = b;
+	const struct ts_module_span *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return TS_ORDER(x->process, y->process) ?: TS_ORDER(x->file, y->file) ?: TS_ORDER(x->first, y->first) ?:
+	       TS_ORDER(x->from, y->from);
 }
 
 static int compare_times(const void *a, const void *b)
 {
-	const struct ts_mapped_module *x = a, *y = b;
+	const struct ts_module_span *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return compare_places(a, b);
+	return TS_ORDER(x->from, y->from) ?: compare_places(a, b);
 }
 
 /*
@@ -56,9 +48,8 @@ struct name {
 static int compare_names(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
 
-	return order ? order : (x->file > y->file) - (x->file < y->file);
+	return strcmp(x->text, y->text) ?: TS_ORDER(x->file, y->file);
 }
 
 static const struct name *first_of(const struct name *names, size_t n, const char *text)
@@ -70,10 +61,10 @@ static const struct name *first_of(const struct name *names, size_t n, const cha
 }
 
 /* A region with a file, as a module of its own. */
-static struct ts_mapped_module module_of(const struct ts_world *w, const struct ts_region *r,
+static struct ts_module_span module_of(const struct ts_world *w, const struct ts_region *r,
 					 const struct name *names, size_t n_names)
 {
-	return (struct ts_mapped_module){
+	return (struct ts_module_span){
 		.from = r->from,
 		.until = r->until,
 		.first = r->first,
@@ -84,19 +75,19 @@ static struct ts_mapped_module module_of(const struct ts_world *w, const struct 
 }
 
 /* Is @b the next stretch of time of module @a: a region that was split or protected anew? */
-static bool goes_on(const struct ts_mapped_module *a, const struct ts_mapped_module *b)
+static bool goes_on(const struct ts_module_span *a, const struct ts_module_span *b)
 {
 	return a->process == b->process && a->file == b->file && a->first == b->first && b->from <= a->until;
 }
 
-static void join(struct ts_mapped_module *a, const struct ts_mapped_module *b)
+static void join(struct ts_module_span *a, const struct ts_module_span *b)
 {
 	if (b->until > a->until)
 		a->until = b->until;
 }
 
 /* Regions with the same beginning of file, while they follow each other in time, are one module. */
-static size_t merge(struct ts_mapped_module *all, size_t n)
+static size_t merge(struct ts_module_span *all, size_t n)
 {
 	size_t n_merged = 0;
 
@@ -116,13 +107,13 @@ static size_t merge(struct ts_mapped_module *all, size_t n)
  * Module @part is a later part of the file: if it is mapped when the module that begins below it appears,
  * that reaches to its end.  What is mapped later does not count: a module's place is one for all of its time.
  */
-static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mapped_module *part)
+static void extend(struct ts_module_span *all, size_t n, const struct ts_module_span *part)
 {
 	size_t at = 0;
 
 	TS_BISECT(at, n, i, compare_places(&all[i], part) < 0);
 	for (size_t i = at; i > 0 && at - i < MAX_LOOKS; i--) {
-		struct ts_mapped_module *m = &all[i - 1];
+		struct ts_module_span *m = &all[i - 1];
 
 		if (m->process != part->process || m->file != part->file)
 			return;
@@ -172,7 +163,7 @@ static bool is_beginning(const struct ts_world *w, const struct ts_region *r, co
  * are the @n regions that have @names.
  */
 static size_t list_modules(const struct ts_world *w, const struct ts_region *const *named, size_t n,
-			   const struct name *names, struct ts_mapped_module *all)
+			   const struct name *names, struct ts_module_span *all)
 {
 	size_t n_modules = 0;
 
@@ -184,7 +175,7 @@ static size_t list_modules(const struct ts_world *w, const struct ts_region *con
 	n_modules = merge(all, n_modules);
 	for (size_t i = 0; i < n; i++) {
 		if (named[i]->file_off) {
-			struct ts_mapped_module part = module_of(w, named[i], names, n);
+			struct ts_module_span part = module_of(w, named[i], names, n);
 
 			extend(all, n_modules, &part);
 		}
@@ -197,7 +188,7 @@ bool ts_mapped_build(struct ts_mapped *m, const struct ts_world *w, size_t n_reg
 {
 	const struct ts_region **named = malloc((n_regions + 1) * sizeof(const struct ts_region *));
 	size_t n = named ? list_named(w, n_regions, named) : 0;
-	struct ts_mapped_module *all = malloc((n + 1) * sizeof(*all));
+	struct ts_module_span *all = malloc((n + 1) * sizeof(*all));
 	struct name *names = malloc((n + 1) * sizeof(*names));
 	bool done = named && all && names;
 

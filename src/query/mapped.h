@@ -12,17 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ts_world;
-
-struct ts_mapped_module {
-	uint64_t from, until; /* positions: where its first page is mapped */
-	uint64_t first, last; /* addresses, both inclusive, of what is mapped at @from */
-	uint32_t process;
-	uint32_t file;        /* offset in the world's texts */
-};
+#include "src/timeline/world.h"
 
 struct ts_mapped {
-	struct ts_mapped_module *items; /* owned; in the order in which they appeared */
+	/*
+	 * owned; in the order in which they appeared: from where to where the first page of each is mapped, and the addresses of
+	 * what is mapped then
+	 */
+	struct ts_module_span *items;
 	size_t n;
 };
 

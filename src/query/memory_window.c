@@ -28,10 +28,8 @@ struct ts_memory_window *ts_memory_window_new(struct ts_query *q, struct ts_erro
 {
 	struct ts_memory_window *w = calloc(1, sizeof(*w));
 
-	if (!w) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: memory of consecutive positions");
-		return NULL;
-	}
+	if (!w)
+		return ts_no_memory(err, "memory of consecutive positions");
 	w->q = q;
 	w->pos = TS_NO_POS;
 	return w;

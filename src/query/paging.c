@@ -85,21 +85,16 @@ struct ts_paging ts_paging_of(const struct ts_mode *mode, unsigned phys_bits)
 
 const char *ts_paging_text(enum ts_paging_kind kind)
 {
-	switch (kind) {
-	case TS_PAGING_UNKNOWN:
-		return "unknown page tables";
-	case TS_PAGING_OFF:
-		return "no paging";
-	case TS_PAGING_32:
-		return "two-level page tables";
-	case TS_PAGING_PAE:
-		return "PAE page tables";
-	case TS_PAGING_4_LEVEL:
-		return "four-level page tables";
-	case TS_PAGING_5_LEVEL:
-		return "five-level page tables";
-	}
-	return NULL;
+	static const char *const texts[] = {
+		[TS_PAGING_UNKNOWN] = "unknown page tables",
+		[TS_PAGING_OFF] = "no paging",
+		[TS_PAGING_32] = "two-level page tables",
+		[TS_PAGING_PAE] = "PAE page tables",
+		[TS_PAGING_4_LEVEL] = "four-level page tables",
+		[TS_PAGING_5_LEVEL] = "five-level page tables",
+	};
+
+	return texts[kind];
 }
 
 bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b)

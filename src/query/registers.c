@@ -8,10 +8,77 @@
 
 #include "chunks.h"
 #include "byte_rule.h"
-#include "waiting.h"
+#include "query.h"
+#include "src/arch/operands/operands.h"
+#include "insns.h"
+#include "snapshot.h"
 
 /* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */
 #define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
+
+/*
+ * A thread that waits, in recordings that have registers only before instructions (ts_facts.is_before).
+ *
+ * What a thread's last step before other threads' steps wrote to registers is recorded with the thread's next step.
+ * Between the two no instruction of the thread runs, so that the registers of the next step are those after the last one.
+ */
+struct waiting {
+	uint64_t last; /* the thread's last step; TS_NO_POS: it does not wait, and the rest is not set */
+	/*
+	 * the thread's next step, of which the registers are those after `last`; TS_NO_POS if there is none, or
+	 * instructions that were not recorded may have run before it
+	 */
+	uint64_t next;
+	const struct ts_operands *ops; /* of `last`, valid until the next call; NULL: its instruction is not known */
+};
+
+/* Can the instruction at @pc be followed by the one at @next? */
+static bool leads_to(const struct ts_operands *ops, uint64_t pc, uint64_t next)
+{
+	uint64_t behind = pc + ops->len;
+
+	if (ops->flow == TS_OP_NEXT)
+		return next == behind || (ops->is_repeated && next == pc);
+	return ops->flow != TS_OP_BRANCH || !ops->has_target || next == ops->target || next == behind;
+}
+
+static bool has_gap(const struct ts_query *q, uint64_t first, uint64_t end)
+{
+	return ts_query_n_events_below(q, TS_EV_GAP, first) != ts_query_n_events_below(q, TS_EV_GAP, end);
+}
+
+/*
+ * Does @thread wait at @pos?
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+static bool find_waiting(struct ts_query *q, uint64_t pos, uint32_t thread, struct waiting *w, struct ts_error *err)
+{
+	const struct ts_world *world = &q->tl->world;
+	const struct ts_decoded *d;
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	*w = (struct waiting){ .last = TS_NO_POS, .next = TS_NO_POS };
+	if (!q->facts.is_before || !pos || thread == ts_query_thread(q, pos))
+		return true;
+	w->last = ts_world_prev_step(world, thread, pos - 1, q->snap.n_indexed);
+	if (w->last == TS_NO_POS)
+		return true;
+	d = ts_query_code_aside(q, w->last, err);
+	if (!d)
+		return false;
+	if (!d->is_insn)
+		return true;
+	w->ops = &d->ops;
+	w->next = ts_world_next_step(world, thread, pos, q->snap.n_indexed);
+	if (w->next == TS_NO_POS)
+		return true;
+	s = ts_query_step(q, w->next, &b, err);
+	if (s && (has_gap(q, w->last, w->next) || !leads_to(w->ops, d->pc, s->pc)))
+		w->next = TS_NO_POS;
+	return s != NULL;
+}
 
 /* Where a thread is that does not run again; TS_NO_PC if that is not known. */
 static uint64_t last_pc(const struct ts_query *q, uint32_t thread)
@@ -28,10 +95,10 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 {
 	const struct ts_steps *b;
 	const struct ts_step *s;
-	struct ts_waiting w;
+	struct waiting w;
 	uint64_t step;
 
-	if (!ts_waiting_find(q, pos, thread, &w, err))
+	if (!find_waiting(q, pos, thread, &w, err))
 		return false;
 	step = w.last != TS_NO_POS && w.next == TS_NO_POS ?
 		       w.last : ts_world_next_step(&q->tl->world, thread, pos, q->snap.n_indexed);
@@ -306,10 +373,10 @@ static bool read_all_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 			  uint8_t *known, struct ts_error *err)
 {
 	const struct ts_regset *set = &q->tl->rec->regs;
-	struct ts_waiting w;
+	struct waiting w;
 	uint8_t *next = NULL;
 
-	if (!read_regs(q, pos, thread, len, data, known, err) || !ts_waiting_find(q, pos, thread, &w, err))
+	if (!read_regs(q, pos, thread, len, data, known, err) || !find_waiting(q, pos, thread, &w, err))
 		return false;
 	if (w.last == TS_NO_POS || !w.ops)
 		return true;

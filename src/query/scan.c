@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "snapshot.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 struct executed {
@@ -117,13 +118,6 @@ static void add_page(void *user, uint64_t page)
 	p->items[p->n++] = page;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 bool ts_query_pages(const struct ts_query *q, bool is_nonzero, uint32_t process, uint64_t first, uint64_t last,
 		    uint64_t **pages, size_t *n)
 {
@@ -133,7 +127,7 @@ bool ts_query_pages(const struct ts_query *q, bool is_nonzero, uint32_t process,
 	if (process < q->tl->n_memory)
 		ts_space_each_page(q->tl->memory[process], is_nonzero, first, last, add_page, &p);
 	if (p.is_disordered)
-		qsort(p.items, p.n, sizeof(*p.items), compare);
+		qsort(p.items, p.n, sizeof(*p.items), ts_by_u64);
 	for (size_t i = 0; i < p.n; i++) {
 		if (!k || p.items[k - 1] != p.items[i])
 			p.items[k++] = p.items[i];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/base/suffix.h"
 #include "src/object/elf_image.h"
 #include "src/object/symtab.h"
 
@@ -96,7 +97,7 @@ static void use_symbol(void *user, const struct ts_symtab_entry *e)
 bool ts_tls_is_of_glibc(const char *path)
 {
 	static const char *const begins[] = { "ld", "libc.", "libc-", "libpthread" };
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = ts_last_name(path);
 
 	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
 		if (!strncmp(name, begins[i], strlen(begins[i])))

@@ -18,10 +18,8 @@ void ts_places_fini(struct ts_places *pl)
 
 static bool add(struct ts_places *pl, const struct ts_place *place, struct ts_error *err)
 {
-	if (!ts_vec_reserve(&pl->items, pl->n, &pl->cap, 1, sizeof(*pl->items)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu places", pl->n + 1);
-	pl->items[pl->n++] = *place;
-	return true;
+	return TS_PUSH(pl->items, pl->n, pl->cap, *place) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu places", pl->n + 1);
 }
 
 /*

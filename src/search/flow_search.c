@@ -377,8 +377,7 @@ struct ts_flow *ts_flow_open(struct ts_query *q, const struct ts_flow_question *
 	    begin(f, err))
 		return f;
 	ts_flow_close(f);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
-	return NULL;
+	return ts_no_memory(err, "a flow");
 }
 
 void ts_flow_close(struct ts_flow *f)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/arch/syscall_name.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
@@ -39,7 +40,7 @@ static bool add_hop(struct ts_flow *f, uint64_t pos, enum ts_flow_kind kind, con
 	if (!(f->question.kinds >> kind & 1) || pos < f->question.from || pos >= f->question.to)
 		return true;
 	if (!ts_vec_reserve(&f->hops, f->n_hops, &f->cap_hops, 1, sizeof(*f->hops)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+		return ts_no_memory(err, "a flow");
 	f->hops[f->n_hops++] = (struct ts_flow_hop){ pos, kind, *loc, from == UINT64_MAX ? TS_FLOW_BEGIN : from - 1 };
 	return true;
 }
@@ -361,7 +362,7 @@ static bool apply(struct ts_flow *f, uint64_t pos, const struct ts_location *loc
 		unsigned i = (unsigned)__builtin_ctzll(rest);
 
 		if (!ts_taint_set(&f->taint, &there, i, x->from[i] ? pos + 1 : 0))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+			return ts_no_memory(err, "a flow");
 	}
 	return true;
 }
@@ -597,17 +598,9 @@ static int by_order(const void *a, const void *b)
 	const struct ts_flow_hop *x = a;
 	const struct ts_flow_hop *y = b;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->loc.kind != y->loc.kind)
-		return x->loc.kind < y->loc.kind ? -1 : 1;
-	if (x->loc.base != y->loc.base)
-		return x->loc.base < y->loc.base ? -1 : 1;
-	if (x->loc.owner != y->loc.owner)
-		return x->loc.owner < y->loc.owner ? -1 : 1;
-	if (x->loc.mask != y->loc.mask)
-		return x->loc.mask < y->loc.mask ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return TS_ORDER(x->kind, y->kind) ?: TS_ORDER(x->loc.kind, y->loc.kind) ?:
+	       TS_ORDER(x->loc.base, y->loc.base) ?: TS_ORDER(x->loc.owner, y->loc.owner) ?:
+	       TS_ORDER(x->loc.mask, y->loc.mask) ?: TS_ORDER(x->from, y->from);
 }
 
 /* test cl, cl has one source twice, and setnz cl one destination. */
@@ -634,7 +627,7 @@ bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct 
 	if (!report_reads(f, pos, thread, &is_compare, err) || !find_dest(f, pos, err))
 		return false;
 	fates = calloc(f->n_dest + 1, sizeof(*fates));
-	done = fates || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+	done = fates || ts_no_memory(err, "a flow");
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = find_fate(f, pos, &f->dest[i], &fates[i], err) &&
 		       report_written(f, pos, &f->dest[i], &fates[i], is_compare, err);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/source_name.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 #include "src/base/io_full.h"
 
@@ -20,13 +21,6 @@ struct ts_source_text {
 	size_t *lines; /* owned; where each begins */
 	size_t n, cap;
 };
-
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* A regular file's bytes; the descriptor is closed. */
 static bool read_all(struct ts_source_text *t, int fd)
@@ -81,7 +75,7 @@ static int open_any(const char *path, const char *const *folders)
 	char other[PATH_MAX];
 
 	for (; fd < 0 && folders && *folders; folders++) {
-		if (snprintf(other, sizeof(other), "%s/%s", *folders, last_name(path)) < (int)sizeof(other))
+		if (snprintf(other, sizeof(other), "%s/%s", *folders, ts_last_name(path)) < (int)sizeof(other))
 			fd = open_file(other);
 	}
 	return fd;

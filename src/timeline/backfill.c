@@ -106,7 +106,7 @@ static bool end_segment(struct ts_backfill *b, bool is_last)
 {
 	uint64_t segment = (b->n_chunks - 1) / TS_SEGMENT_CHUNKS;
 
-	if (!b->s->seal(b->tl, segment, false))
+	if (b->s->seal && !b->s->seal(b->tl, segment, false))
 		return false;
 	if (b->file)
 		save(b, segment, is_last);

@@ -52,9 +52,8 @@ bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
 
 bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks)
 {
-	if (!ts_vec_reserve(&d->unread, d->n_unread, &d->cap_unread, 1, sizeof(*d->unread)))
+	if (!TS_PUSH(d->unread, d->n_unread, d->cap_unread, (struct ts_digests_part){ items, n, blocks }))
 		return false;
-	d->unread[d->n_unread++] = (struct ts_digests_part){ items, n, blocks };
 	d->n += n;
 	return true;
 }

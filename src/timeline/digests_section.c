@@ -17,14 +17,6 @@ static bool take(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *ch
 	return ts_digests_add(&tl->digests, &item, 1);
 }
 
-static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
-{
-	(void)tl;
-	(void)segment;
-	(void)is_copy;
-	return true;
-}
-
 static void save(const struct ts_section_at *at, struct ts_index_file *f)
 {
 	const struct ts_digests *d = &at->tl->digests;
@@ -51,5 +43,4 @@ const struct ts_section ts_digests_section = {
 	.load = load,
 	.stays_in_memory = true,
 	.take = take,
-	.seal = seal,
 };

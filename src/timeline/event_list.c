@@ -150,10 +150,7 @@ const struct ts_event_at *ts_event_list_at(const struct ts_event_list *list, uin
 
 static bool add_piece(struct ts_event_list *list, const struct ts_event_piece *piece)
 {
-	if (!ts_vec_reserve(&list->pieces, list->n_pieces, &list->cap_pieces, 1, sizeof(*list->pieces)))
-		return false;
-	list->pieces[list->n_pieces++] = *piece;
-	return true;
+	return TS_PUSH(list->pieces, list->n_pieces, list->cap_pieces, *piece);
 }
 
 bool ts_event_list_begin(struct ts_event_list *list)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
@@ -59,20 +60,13 @@ static void note_page(void *user, uint64_t addr, uint16_t bytes)
 	set_line(&lines->pages[lines->n_pages - 1], addr);
 }
 
-static int compare_pages(const void *a, const void *b)
-{
-	const struct ts_line_page *x = a, *y = b;
-
-	return (x->page > y->page) - (x->page < y->page);
-}
-
 /* The pages that were noted become ascending; each is there once. */
 static void merge_pages(struct ts_lines *lines)
 {
 	size_t n = 0;
 
 	if (lines->n_pages)
-		qsort(lines->pages, lines->n_pages, sizeof(*lines->pages), compare_pages);
+		qsort(lines->pages, lines->n_pages, sizeof(*lines->pages), ts_by_u64);
 	for (size_t i = 0; i < lines->n_pages; i++) {
 		if (!n || lines->pages[n - 1].page != lines->pages[i].page)
 			lines->pages[n++] = lines->pages[i];

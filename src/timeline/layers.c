@@ -37,19 +37,12 @@ static bool room_for_block(struct ts_layer_level *level, size_t n_extents)
 	return ts_vec_reserve(&level->extents, 0, &level->cap_extents, need, sizeof(*level->extents));
 }
 
-static int compare_extents(const void *a, const void *b)
-{
-	const struct ts_extent *x = a, *y = b;
-
-	return (x->first > y->first) - (x->first < y->first);
-}
-
 /* Sort extents and join those that touch.  Returns how many are left. */
 static size_t join(struct ts_extent *e, size_t n)
 {
 	size_t last = 0;
 
-	qsort(e, n, sizeof(*e), compare_extents);
+	qsort(e, n, sizeof(*e), ts_by_u64);
 	for (size_t i = 1; i < n; i++) {
 		if (e[i].first > e[last].last && e[i].first - e[last].last > 1)
 			e[++last] = e[i];
@@ -114,9 +107,8 @@ static bool add_blocks(struct ts_layers *l)
 
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill)
 {
-	if (!ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items)))
+	if (!TS_PUSH(l->items, l->n, l->cap, (struct ts_layer){ pos, first, last, fill, 0 }))
 		return false;
-	l->items[l->n++] = (struct ts_layer){ pos, first, last, fill, 0 };
 	if (add_blocks(l))
 		return true;
 	l->n--;

@@ -12,10 +12,7 @@
 
 bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
 {
-	if (t->n == UINT32_MAX || !ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items)))
-		return false;
-	t->items[t->n++] = (struct ts_touch){ page, chunk, bytes, line };
-	return true;
+	return t->n < UINT32_MAX && TS_PUSH(t->items, t->n, t->cap, (struct ts_touch){ page, chunk, bytes, line });
 }
 
 void ts_touches_fini(struct ts_touches *t)
@@ -51,13 +48,6 @@ static bool has_bit(const uint64_t *bits, unsigned i)
 	return bits[i / 64] >> (i % 64) & 1;
 }
 
-static int compare_pages(const void *a, const void *b)
-{
-	const struct ts_line_page *x = a, *y = b;
-
-	return (x->page > y->page) - (x->page < y->page);
-}
-
 /*
  * The pages that were touched, ascending, with the bitmaps of their lines.  @rank (one a noter's ordinal)
  * gets where each went.
@@ -84,7 +74,7 @@ static bool seal_pages(struct ts_lines *set, const struct ts_touches *t, const u
 			set->pages[rank[i]].first = (uint32_t)i; /* the ordinal, until the pages are sorted */
 		}
 	}
-	qsort(set->pages, n, sizeof(*set->pages), compare_pages);
+	qsort(set->pages, n, sizeof(*set->pages), ts_by_u64);
 	for (uint32_t i = 0; i < n; i++)
 		rank[set->pages[i].first] = i;
 	for (size_t i = 0; i < t->n; i++) {

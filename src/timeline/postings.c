@@ -14,10 +14,7 @@
 
 bool ts_pairs_add(struct ts_pairs *p, uint32_t key, uint32_t value)
 {
-	if (p->n == UINT32_MAX || !ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
-		return false;
-	p->items[p->n++] = (struct ts_pair){ key, value };
-	return true;
+	return p->n < UINT32_MAX && TS_PUSH(p->items, p->n, p->cap, (struct ts_pair){ key, value });
 }
 
 void ts_pairs_fini(struct ts_pairs *p)

@@ -4,14 +4,14 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "src/base/bisect.h"
+
 /* Ranges that overlap are equal. */
 static int compare(const void *a, const void *b)
 {
 	const struct ts_range *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->last < y->first ? -1 : x->first > y->last;
+	return TS_ORDER(x->process, y->process) ?: x->last < y->first ? -1 : x->first > y->last;
 }
 
 void ts_ranges_fini(struct ts_ranges *rs)

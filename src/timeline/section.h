@@ -70,7 +70,7 @@ struct ts_section {
 
 	/*
 	 * All chunks of segment @segment were added: make it visible to queries.  @is_copy: only its first
-	 * chunks were; it will be sealed again.  Returns false if memory is exhausted.
+	 * chunks were; it will be sealed again.  Returns false if memory is exhausted.  NULL: it is visible at once.
 	 */
 	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 };

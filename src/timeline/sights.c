@@ -53,9 +53,8 @@ static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
 		return NULL;
 	slot = find_slot(s, page);
 	if (!*slot) {
-		if (!ts_vec_reserve(&s->pages, s->n_pages, &s->cap_pages, 1, sizeof(*s->pages)))
+		if (!TS_PUSH(s->pages, s->n_pages, s->cap_pages, (struct ts_sight_page){ .page = page }))
 			return NULL;
-		s->pages[s->n_pages++] = (struct ts_sight_page){ .page = page };
 		*slot = (uint32_t)s->n_pages;
 	}
 	return &s->pages[*slot - 1];

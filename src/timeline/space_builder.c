@@ -104,9 +104,8 @@ static uint64_t bits_of(const uint8_t *known, uint8_t value)
 static bool lose(struct ts_space_builder *sb, struct ts_page *pg, unsigned word, uint64_t bits)
 {
 	if (!pg->is_holed) {
-		if (!ts_vec_reserve(&sb->holed, sb->n_holed, &sb->cap_holed, 1, sizeof(struct ts_page *)))
+		if (!TS_PUSH(sb->holed, sb->n_holed, sb->cap_holed, pg))
 			return false;
-		sb->holed[sb->n_holed++] = pg;
 		pg->is_holed = true;
 	}
 	if (!ts_page_lose(pg, word, bits))
@@ -155,10 +154,7 @@ static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 /* The page is to be found in order.  Returns false if memory is exhausted. */
 static bool loosen(struct ts_space_builder *sb, struct ts_page *pg)
 {
-	if (!ts_vec_reserve(&sb->loose, sb->n_loose, &sb->cap_loose, 1, sizeof(struct ts_page *)))
-		return false;
-	sb->loose[sb->n_loose++] = pg;
-	return true;
+	return TS_PUSH(sb->loose, sb->n_loose, sb->cap_loose, pg);
 }
 
 /* A page that no step has touched yet.  Returns NULL if memory is exhausted. */
@@ -437,11 +433,7 @@ static void complete_sealed(struct ts_space_builder *sb, const struct ts_complet
 
 	assert(done);
 	(void)done;
-	if (!ts_vec_reserve(&sb->completions, sb->n_completions, &sb->cap_completions, 1, sizeof(*sb->completions))) {
-		sb->is_failed = true;
-		return;
-	}
-	sb->completions[sb->n_completions++] = *c;
+	sb->is_failed |= !TS_PUSH(sb->completions, sb->n_completions, sb->cap_completions, *c);
 }
 
 /*

@@ -10,6 +10,7 @@
 
 #include "space_builder.h"
 #include "space_parts.h"
+#include "src/base/bisect.h"
 #include "src/base/buf.h"
 #include "src/base/vec.h"
 #include "src/index/index_write.h"
@@ -145,13 +146,6 @@ static bool load_lost(struct ts_space_builder *sb, const struct ts_lost_word *wo
 	return true;
 }
 
-static int compare_lost(const void *a, const void *b)
-{
-	uint64_t x = ((const struct ts_lost_word *)a)->addr, y = ((const struct ts_lost_word *)b)->addr;
-
-	return x < y ? -1 : x > y;
-}
-
 void ts_space_set_clean(struct ts_space_builder *sb)
 {
 	for (size_t i = 0; i < sb->n_dirty; i++) {
@@ -283,5 +277,5 @@ void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk)
 {
 	sb->resumed = chunk;
 	if (sb->n_lost)
-		qsort(sb->lost, sb->n_lost, sizeof(*sb->lost), compare_lost);
+		qsort(sb->lost, sb->n_lost, sizeof(*sb->lost), ts_by_u64);
 }

@@ -99,13 +99,10 @@ bool ts_turns_columns(const struct ts_turn_piece *piece, size_t i, struct ts_tur
 
 static bool add_piece(struct ts_turns *s, uint64_t pos)
 {
-	if (!ts_vec_reserve(&s->pieces, s->n_pieces, &s->cap_pieces, 1, sizeof(*s->pieces)))
-		return false;
-	s->pieces[s->n_pieces++] = (struct ts_turn_piece){
+	return TS_PUSH(s->pieces, s->n_pieces, s->cap_pieces, (struct ts_turn_piece){
 		.first = s->n_blocks,
 		.end = (pos / SEGMENT_STEPS + 1) * SEGMENT_STEPS,
-	};
-	return true;
+	});
 }
 
 static struct ts_turn_columns open_columns(const struct ts_turns *s)

@@ -144,7 +144,7 @@ struct ts_recording {
 	uint8_t phys_bits;
 	bool has_reads;            /* the format records memory reads, which rwatch and awatch need */
 	bool misses_reads;         /* with has_reads: except the reads of vector, floating-point and atomic instructions */
-	/* registers are recorded only before instructions (src/query/waiting.h) */
+	/* registers are recorded only before instructions (src/query/registers.c) */
 	bool is_before;
 	/* the format has no lengths of instructions: for x86 steps the distance to the next address is used */
 	bool guesses_lengths;

@@ -634,6 +634,27 @@ START_TEST(of_a_call_without_a_result_what_became_known_is_written)
 }
 END_TEST
 
+/* Between slices of the search, too, a step of another thread is none. */
+START_TEST(steps_of_another_thread_are_passed_over_in_slices)
+{
+	char question[64];
+
+	s = script_new("x86_64", 2, NULL);
+	for (unsigned i = 0; i < 3000; i++)
+		ts_steps_close(&s->steps, 0x401000 + i % 40, 1, i == 2990);
+	ask_text_init(&a, &s->rec);
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(question, sizeof(question), "%s 0x401000,40 thread %u", i ? "executions" : "steps", (unsigned)tid_of(1));
+		ask(question);
+		ck_assert_uint_eq(n_rows, 1);
+		ck_assert_uint_eq(number(0, 0), 2990);
+		ck_assert_uint_gt(a.n_runs, 1);
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_steps");
@@ -648,6 +669,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, an_instruction_that_was_stopped_did_nothing, 0, 3);
 	tcase_add_test(c, an_instruction_before_a_signal_ran);
 	tcase_add_test(c, of_a_call_without_a_result_what_became_known_is_written);
+	tcase_add_test(c, steps_of_another_thread_are_passed_over_in_slices);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(rows_of_a_sample_are_those_of_the_walk));
 	return suite;

@@ -51,5 +51,20 @@ START_TEST(the_largest_numbers_do_not_wrap)
 }
 END_TEST
 
+START_TEST(keys_are_compared_one_after_the_other)
+{
+	ck_assert_int_lt(TS_ORDER(UINT64_C(1), UINT64_MAX), 0);
+	ck_assert_int_eq(TS_ORDER(UINT64_MAX, UINT64_MAX), 0);
+	ck_assert_int_gt(TS_ORDER(UINT64_MAX, UINT64_C(1)), 0);
+	for (unsigned i = 0; i < 16; i++) {
+		unsigned a = i & 1, b = i >> 1 & 1, c = i >> 2 & 1, d = i >> 3;
+		int order = TS_ORDER(a, b) ?: TS_ORDER(c, d);
+
+		ck_assert_int_eq(order, (int)(2 * a + c > 2 * b + d) - (int)(2 * a + c < 2 * b + d));
+	}
+}
+END_TEST
+
 UNIT_SUITE("bisect", the_first_number_that_is_not_below_is_found, only_numbers_of_the_range_are_looked_at,
-	   the_largest_numbers_do_not_wrap)
+	   the_largest_numbers_do_not_wrap,
+	   keys_are_compared_one_after_the_other)

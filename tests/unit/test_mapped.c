@@ -39,7 +39,7 @@ static void map(uint64_t pos, uint64_t addr, uint64_t len, const char *file, uin
 	ts_world_map(&builder, pos, 0, &batch, m);
 }
 
-static const struct ts_mapped_module *build(size_t n)
+static const struct ts_module_span *build(size_t n)
 {
 	ck_assert(ts_mapped_build(&mapped, &world, world.n_regions));
 	ck_assert_uint_eq(mapped.n, n);
@@ -49,7 +49,7 @@ static const struct ts_mapped_module *build(size_t n)
 /* As a dynamic linker maps a library: the whole file, then its segments over it. */
 START_TEST(a_library_is_one_module_however_it_was_mapped)
 {
-	const struct ts_mapped_module *m;
+	const struct ts_module_span *m;
 
 	map(10, 0x7000, 0x5000, "/lib/a.so", 0);
 	map(20, 0x8000, 0x2000, "/lib/a.so", 0x1000);
@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(a_library_that_is_unmapped_and_mapped_again_is_two)
 {
-	const struct ts_mapped_module *m;
+	const struct ts_module_span *m;
 
 	map(10, 0x7000, 0x1000, "/lib/a.so", 0);
 	ts_world_unmap(&builder, 15, 0, 0x7000, 0x1000);
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(files_are_told_apart_and_stand_in_the_order_of_time)
 {
-	const struct ts_mapped_module *m;
+	const struct ts_module_span *m;
 
 	map(10, 0x9000, 0x1000, "/lib/b.so", 0);
 	map(20, 0x7000, 0x1000, "/lib/a.so", 0);
@@ -108,7 +108,7 @@ static void map_data(uint64_t pos, uint64_t addr, const char *file, uint64_t fil
 /* As the dynamic linker does with its cache, and with a library: first its headers, then its code. */
 START_TEST(no_module_is_a_file_of_which_nothing_is_executable)
 {
-	const struct ts_mapped_module *m;
+	const struct ts_module_span *m;
 
 	map_data(10, 0x7000, "/etc/ld.so.cache", 0);
 	map_data(20, 0x9000, "/lib/a.so", 0);

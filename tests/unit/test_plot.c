@@ -12,9 +12,7 @@
 #include <string.h>
 
 #include "ask_text.h"
-#include "src/plot/html.h"
 #include "src/plot/plot.h"
-#include "src/plot/svg.h"
 #include "src/query/call_list.h"
 #include "src/trace/chunk.h"
 

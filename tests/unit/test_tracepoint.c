@@ -42,10 +42,10 @@ static bool packet(enum ts_piece piece, const char *text)
 	return ts_tracing_piece(&t, piece, text, strlen(text), 0, &err);
 }
 
-static const char *piece(const struct ts_tracepoint *tp, unsigned i, bool with_use)
+static const char *piece(const struct ts_tracepoint *tp, unsigned i)
 {
 	ts_buf_reset(&out);
-	return ts_tracepoint_format(tp, i, with_use, &out) ? ts_buf_text(&out) : NULL;
+	return ts_tracepoint_format(tp, i, &out) ? ts_buf_text(&out) : NULL;
 }
 
 /* All that gdb wrote about one tracepoint, and one with stepping. */
@@ -70,10 +70,12 @@ START_TEST(lines_of_a_file_come_out_as_they_were)
 		ck_assert_msg(line(file_lines[i]), "%s: %s", file_lines[i], err.text);
 	tp = ts_tracing_find(&t, 2, 0x40107b);
 	ck_assert_ptr_nonnull(tp);
-	for (unsigned i = 0; i < N_FILE_LINES; i++)
-		ck_assert_str_eq(piece(tp, i, true), file_lines[i]);
-	ck_assert_ptr_null(piece(tp, N_FILE_LINES, true));
-	ck_assert_ptr_null(piece(tp, N_FILE_LINES - 1, false));
+	for (unsigned i = 0; i + 1 < N_FILE_LINES; i++)
+		ck_assert_str_eq(piece(tp, i), file_lines[i]);
+	ck_assert_ptr_null(piece(tp, N_FILE_LINES - 1));
+	ts_buf_reset(&out);
+	ts_tracepoint_use_format(tp, &out);
+	ck_assert_str_eq(ts_buf_text(&out), file_lines[N_FILE_LINES - 1]);
 }
 END_TEST
 
@@ -115,13 +117,13 @@ START_TEST(a_packet_has_several_actions_and_s_stays)
 	ck_assert(packet(TS_PIECE_PACKET_ACTIONS, "1:0000000000401040:L"));
 	tp = ts_tracing_find(&t, 1, 0x401040);
 	ck_assert(!tp->is_enabled);
-	ck_assert_str_eq(piece(tp, 0, false), "T1:401040:D:5:0");
-	ck_assert_str_eq(piece(tp, 1, false), "A1:401040:R0f");
-	ck_assert_str_eq(piece(tp, 2, false), "S1:401040:M-1,402028,4");
-	ck_assert_str_eq(piece(tp, 3, false), "S1:401040:M-1,402030,8");
-	ck_assert_str_eq(piece(tp, 4, false), "S1:401040:X0000000C,2c000222010216402d000227");
-	ck_assert_str_eq(piece(tp, 5, false), "S1:401040:L");
-	ck_assert_ptr_null(piece(tp, 6, false));
+	ck_assert_str_eq(piece(tp, 0), "T1:401040:D:5:0");
+	ck_assert_str_eq(piece(tp, 1), "A1:401040:R0f");
+	ck_assert_str_eq(piece(tp, 2), "S1:401040:M-1,402028,4");
+	ck_assert_str_eq(piece(tp, 3), "S1:401040:M-1,402030,8");
+	ck_assert_str_eq(piece(tp, 4), "S1:401040:X0000000C,2c000222010216402d000227");
+	ck_assert_str_eq(piece(tp, 5), "S1:401040:L");
+	ck_assert_ptr_null(piece(tp, 6));
 }
 END_TEST
 
@@ -132,8 +134,8 @@ START_TEST(one_number_may_have_several_addresses)
 	ck_assert_ptr_ne(ts_tracing_find(&t, 1, 0x1000), ts_tracing_find(&t, 1, 0x2000));
 	ck_assert_ptr_eq(ts_tracing_find_number(&t, 1), ts_tracing_find(&t, 1, 0x1000));
 	ck_assert_ptr_null(ts_tracing_find(&t, 2, 0x1000));
-	ck_assert_str_eq(piece(ts_tracing_find(&t, 1, 0x1000), 0, false), "T1:1000:E:0:0:F5");
-	ck_assert_str_eq(piece(ts_tracing_find(&t, 1, 0x2000), 0, false), "T1:2000:E:0:0:S");
+	ck_assert_str_eq(piece(ts_tracing_find(&t, 1, 0x1000), 0), "T1:1000:E:0:0:F5");
+	ck_assert_str_eq(piece(ts_tracing_find(&t, 1, 0x2000), 0), "T1:2000:E:0:0:S");
 	ck_assert_uint_eq(t.n_points, 2);
 }
 END_TEST
@@ -185,7 +187,7 @@ START_TEST(what_is_malformed_changes_nothing)
 	tp = ts_tracing_find(&t, 9, 9);
 	ck_assert(!tp->actions && !tp->sources && !tp->has_use);
 	ck_assert(line("A9:9:R40"));
-	ck_assert_str_eq(piece(tp, 1, true), "A9:9:R40");
+	ck_assert_str_eq(piece(tp, 1), "A9:9:R40");
 }
 END_TEST
 
@@ -203,7 +205,7 @@ START_TEST(a_field_that_nobody_knows_ends_the_line)
 	ck_assert(!line("T1:1000:E:0:7:Q5:X1,27"));
 	ck_assert_int_eq(err.code, TS_EUNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(err.text, "Q5"));
-	ck_assert_str_eq(piece(ts_tracing_find(&t, 1, 0x1000), 0, false), "T1:1000:E:0:7");
+	ck_assert_str_eq(piece(ts_tracing_find(&t, 1, 0x1000), 0), "T1:1000:E:0:7");
 }
 END_TEST
 

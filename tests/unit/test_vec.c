@@ -40,6 +40,24 @@ START_TEST(room_that_is_there_is_left_alone)
 }
 END_TEST
 
+START_TEST(an_item_is_appended_with_the_number_before_it)
+{
+	struct pair { size_t a, b; } *pairs = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < 9; i++)
+		ck_assert(TS_PUSH(pairs, n, cap, (struct pair){ n, i }));
+	ck_assert_uint_eq(n, 9);
+	ck_assert_uint_eq(cap, 16);
+	for (size_t i = 0; i < n; i++)
+		ck_assert(pairs[i].a == i && pairs[i].b == i);
+	n = cap = SIZE_MAX / sizeof(*pairs);
+	ck_assert(!TS_PUSH(pairs, n, cap, (struct pair){ 0, 0 }));
+	ck_assert_uint_eq(n, SIZE_MAX / sizeof(*pairs));
+	free(pairs);
+}
+END_TEST
+
 START_TEST(new_items_up_to_an_ordinal_are_zeros)
 {
 	struct pair { uint64_t a, b; } *pairs = NULL;
@@ -95,5 +113,6 @@ START_TEST(more_than_memory_can_be_is_refused)
 END_TEST
 
 UNIT_SUITE("vec", items_stay_while_the_room_doubles, room_that_is_there_is_left_alone,
+	   an_item_is_appended_with_the_number_before_it,
 	   new_items_up_to_an_ordinal_are_zeros, an_array_that_grows_item_by_item_is_seldom_copied,
 	   more_than_memory_can_be_is_refused)

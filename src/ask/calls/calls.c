@@ -9,7 +9,8 @@
 
 #include "calls_parts.h"
 #include "ifunc.h"
-#include "stack.h"
+#include "src/base/bisect.h"
+#include "src/base/suffix.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
 #include "src/symbols/symbols.h"
@@ -188,16 +189,10 @@ static bool find(struct ts_call_rows *x, struct ts_call *call)
 /* Does the pattern match the name of a function, or that of one to which an entry of a linkage table leads? */
 static bool matches(const char *pattern, const char *name)
 {
-	size_t len = strlen(name), n = strlen(TS_LINKED);
 	char function[TS_MAX_WORD];
 
-	if (!fnmatch(pattern, name, 0))
-		return true;
-	if (len < n || len - n >= sizeof(function) || strcmp(name + len - n, TS_LINKED) != 0)
-		return false;
-	memcpy(function, name, len - n);
-	function[len - n] = 0;
-	return !fnmatch(pattern, function, 0);
+	return !fnmatch(pattern, name, 0) ||
+	       (ts_entries_linked_name(name, function, sizeof(function)) && !fnmatch(pattern, function, 0));
 }
 
 /* The same of a symbol's name, as it is in the file or demangled. */
@@ -253,9 +248,9 @@ static bool is_cold(const char *name)
 static bool is_entered(const struct ts_call_rows *x, const struct ts_symbol *s)
 {
 	const struct ts_what *what = &x->what;
-	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
 
-	if (!s->is_function || (is_cold(s->mangled) && !strstr(x->rows.qn->operand, ".cold")) || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
+	if (!s->is_function || (is_cold(s->mangled) && !strstr(x->rows.qn->operand, ".cold")) || s->addr == x->last_function ||
+	    ts_has_suffix(s->mangled, TS_LINKED))
 		return false;
 	if (what->kind == TS_WHAT_MEM)
 		return s->addr >= what->addr && s->addr <= what->last;
@@ -318,13 +313,6 @@ static enum ts_next look_for_over(struct ts_call_rows *x, struct ts_budget *budg
 }
 
 /* ----------------------------------------------------------------------------------------------- batches */
-
-static int compare_ends(const void *a, const void *b)
-{
-	const struct ts_call_end *x = a, *y = b;
-
-	return (x->pos > y->pos) - (x->pos < y->pos);
-}
 
 static void add_found(struct ts_call_rows *x, const struct ts_call *call, uint64_t begin)
 {
@@ -414,7 +402,7 @@ static enum ts_next find_batch(struct ts_call_rows *x, struct ts_budget *budget,
 		got = look_at_next(x, budget, err);
 	if (x->n_found == x->batch && x->batch < MAX_BATCH)
 		x->batch *= 2;
-	qsort(x->ends, x->n_ends, sizeof(*x->ends), compare_ends);
+	qsort(x->ends, x->n_ends, sizeof(*x->ends), ts_by_u64);
 	return x->n_found && got != TS_FAIL ? TS_ITEM : got;
 }
 

@@ -116,4 +116,10 @@ enum ts_next ts_call_rows_get_values(struct ts_call_rows *x, struct ts_budget *b
 /* Fill in the batch's next row; there must be one.  Returns false if the trace cannot be read. */
 bool ts_call_rows_give(struct ts_call_rows *x, struct ts_row *row, struct ts_error *err);
 
+/*
+ * stack.c: if the program moves stacks while calls are open on them, as Go does: mark the answer as incomplete, because the ends of
+ * these calls are not found, and say so in its note if it has none.
+ */
+void ts_note_moved_stacks(struct ts_rows *rows);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "entries.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "src/query/scan.h"
 #include "src/arch/arch.h"
 #include "src/base/bisect.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 #include "src/query/call_list.h"
 
@@ -43,10 +45,7 @@ static bool add_function(struct ts_entries *e, uint64_t addr)
 {
 	struct ts_entry_counts *c = &e->counts;
 
-	if (!ts_vec_reserve(&c->items, c->n, &c->cap, 1, sizeof(*c->items)))
-		return false;
-	c->items[c->n++] = (struct ts_entry_count){ .addr = addr };
-	return true;
+	return TS_PUSH(c->items, c->n, c->cap, (struct ts_entry_count){ .addr = addr });
 }
 
 /* The function that begins at @addr; NULL if it was not added. */
@@ -214,20 +213,22 @@ bool ts_entries_add(struct ts_entries *e, uint64_t addr)
 
 /* --------------------------------------------------------------------------------------------- what it is */
 
+bool ts_entries_linked_name(const char *name, char *to, size_t size)
+{
+	size_t len = strlen(name), n = ts_suffix_len(name, len, TS_LINKED);
+
+	return n && snprintf(to, size, "%.*s", (int)(len - n), name) < (int)size;
+}
+
 /* Is @call, by its name, that of an entry of a linkage table which leads to the function at @addr? */
 static bool is_named_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr)
 {
 	const struct ts_ask *ask = e->ask;
 	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, call->target) : NULL;
-	size_t len = s ? strlen(s->mangled) : 0, n = strlen(TS_LINKED);
 	char name[256];
 
-	if (!s || s->addr != call->target || len <= n || len - n >= sizeof(name) ||
-	    strcmp(s->mangled + len - n, TS_LINKED) != 0)
-		return false;
-	memcpy(name, s->mangled, len - n);
-	name[len - n] = '\0';
-	return ts_symbols_is_at(ask->symbols, name, addr) || (e->alias && ts_symbols_is_at(ask->symbols, name, e->alias));
+	return s && s->addr == call->target && ts_entries_linked_name(s->mangled, name, sizeof(name)) &&
+	       (ts_symbols_is_at(ask->symbols, name, addr) || (e->alias && ts_symbols_is_at(ask->symbols, name, e->alias)));
 }
 
 /* The first step of the function at @addr in @call itself, not in those that it made; TS_NO_POS: there is none. */
@@ -284,9 +285,8 @@ bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, 
 static bool is_function(const struct ts_ask *ask, uint64_t addr)
 {
 	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, addr) : NULL;
-	size_t len = s ? strlen(s->mangled) : 0, n = strlen(TS_LINKED);
 
-	return s && s->addr == addr && (len <= n || strcmp(s->mangled + len - n, TS_LINKED) != 0);
+	return s && s->addr == addr && !ts_has_suffix(s->mangled, TS_LINKED);
 }
 
 /*

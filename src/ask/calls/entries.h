@@ -106,4 +106,10 @@ bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, 
 bool ts_entries_first_return(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp, uint64_t *ret,
 			     struct ts_error *err);
 
+/*
+ * Copy the name of the function to which the entry @name of a linkage table leads to @to.  Returns false if it is no such
+ * entry, or the name has @size bytes or more.
+ */
+bool ts_entries_linked_name(const char *name, char *to, size_t size);
+
 #endif

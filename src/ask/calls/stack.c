@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "stack.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "calls_parts.h"
 #include "entries.h"
 #include "src/ask/verbs/code_places.h"
 #include "src/ask/verbs/verbs.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/ask/verbs/verbs.h"
-#include "call_targets.h"
 #include "coverage_files.h"
 #include "covered.h"
 #include "src/ask/grammar/machine.h"
@@ -13,7 +11,9 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verbs/cells.h"
+#include "src/base/bisect.h"
 #include "src/base/heap.h"
+#include "src/query/call_list.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
 #include "src/symbols/symbols.h"
@@ -41,6 +41,16 @@ enum stage {
 	LISTED,
 };
 
+/*
+ * The addresses to which the recorded calls of a process lead, and where its threads begin: the beginnings of its
+ * functions, whether or not they have symbols.  All zero: nothing has been collected.
+ */
+struct call_targets {
+	struct ts_covered_table found; /* each once; ascending when all have been collected */
+	uint32_t thread, ordinal;      /* the next call */
+	bool is_begun;
+};
+
 struct coverage {
 	struct ts_rows rows;
 	uint32_t process;
@@ -55,7 +65,7 @@ struct coverage {
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
 	struct ts_covered_table addresses, functions;
-	struct ts_call_targets targets;
+	struct call_targets targets;
 	bool has_open;                 /* an address is behind a symbol without an end */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
 	struct ts_heap order;          /* what has been neither shown nor written to a file */
@@ -64,6 +74,97 @@ struct coverage {
 };
 
 /* ---------------------------------------------------------------------------------------------- counting */
+
+static void free_targets(struct call_targets *t)
+{
+	ts_covered_fini(&t->found);
+}
+
+/* The targets of a block of calls.  Returns false if memory is exhausted. */
+static bool take_block(struct call_targets *t, const struct ts_query *q, uint32_t n_calls)
+{
+	struct ts_call calls[TS_CALL_BLOCK];
+	uint32_t n = ts_query_call_block(q, t->thread, t->ordinal, calls);
+
+	for (uint32_t i = 0; i < n && calls[i].ordinal < n_calls; i++) {
+		if (calls[i].kind != TS_CALL_SWITCH && !ts_covered_find(&t->found, calls[i].target))
+			return false;
+	}
+	t->ordinal += TS_CALL_BLOCK - t->ordinal % TS_CALL_BLOCK;
+	return true;
+}
+
+/* A thread's first instruction: what called the function is not recorded. */
+static bool take_first(struct call_targets *t, struct ts_query *q, struct ts_error *err)
+{
+	uint64_t pos = ts_query_next_step(q, t->thread, 0);
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	if (pos == TS_NO_POS)
+		return true;
+	s = ts_query_step(q, pos, &b, err);
+	return s && (s->pc == TS_NO_PC || ts_covered_find(&t->found, s->pc));
+}
+
+/* The blocks of one thread after the other.  Returns TS_ITEM if there may be more. */
+static enum ts_next take_next(struct call_targets *t, struct ts_query *q, uint32_t process, struct ts_error *err)
+{
+	uint32_t n_calls;
+
+	if (t->thread == ts_query_n_threads(q)) {
+		if (t->found.n)
+			qsort(t->found.items, t->found.n, sizeof(*t->found.items), ts_by_u64);
+		return TS_END;
+	}
+	n_calls = ts_query_process(q, t->thread) == process ? ts_query_n_calls(q, t->thread) : 0;
+	if (!t->ordinal && ts_query_process(q, t->thread) == process && !take_first(t, q, err)) {
+		ts_no_memory(err, "targets of calls");
+		return TS_FAIL;
+	}
+	if (t->ordinal >= n_calls) {
+		t->thread++;
+		t->ordinal = 0;
+		return TS_ITEM;
+	}
+	if (take_block(t, q, n_calls))
+		return TS_ITEM;
+	ts_no_memory(err, "targets of calls");
+	return TS_FAIL;
+}
+
+/*
+ * Collect the targets, of which there are at most @max, in the whole recording.
+ *
+ * Returns TS_END when all have been collected, TS_MORE if the budget is used up, TS_FAIL if the trace
+ * cannot be read or memory is exhausted.
+ */
+static enum ts_next collect_targets(struct call_targets *t, struct ts_ask *ask, uint32_t process, size_t max,
+				    struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got = ts_ask_need_calls(ask, budget, err);
+
+	if (got == TS_ITEM && !t->is_begun && !ts_covered_make_slots(&t->found, max)) {
+		ts_no_memory(err, "targets of calls");
+		return TS_FAIL;
+	}
+	t->is_begun |= got == TS_ITEM;
+	while (got == TS_ITEM) {
+		if (!ts_budget_take(budget))
+			return TS_MORE;
+		got = take_next(t, ask->q, process, err);
+	}
+	return got;
+}
+
+/* The greatest target <= @addr, 0 if there is none.  All must have been collected. */
+static uint64_t target_before(const struct call_targets *t, uint64_t addr)
+{
+	size_t at = 0;
+
+	TS_BISECT(at, t->found.n, i, t->found.items[i].addr <= addr);
+	return at ? t->found.items[at - 1].addr : 0;
+}
 
 static bool is_asked_about(const struct coverage *c, uint64_t addr)
 {
@@ -91,22 +192,12 @@ static void add(void *user, const struct ts_executed *x)
 		item->len = x->len;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_covered *x = a;
-	const struct ts_covered *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static int by_steps(const void *a, const void *b)
 {
 	const struct ts_covered *x = a;
 	const struct ts_covered *y = b;
 
-	if (x->steps != y->steps)
-		return x->steps > y->steps ? -1 : 1;
-	return by_address(a, b);
+	return TS_ORDER(y->steps, x->steps) ?: ts_by_u64(a, b);
 }
 
 static bool is_hot(const struct coverage *c)
@@ -123,7 +214,7 @@ static bool has_files(const struct coverage *c)
 static bool is_before(const void *user, const void *x, const void *y)
 {
 	const struct coverage *c = user;
-	int order = is_hot(c) ? by_steps(x, y) : by_address(x, y);
+	int order = is_hot(c) ? by_steps(x, y) : ts_by_u64(x, y);
 
 	return c->rows.is_reverse && !has_files(c) ? order > 0 : order < 0;
 }
@@ -248,7 +339,7 @@ static enum ts_next measure_one(struct coverage *c, struct ts_error *err)
 static uint64_t owner_of(struct coverage *c, uint64_t addr)
 {
 	const struct ts_symbol *s = ts_symbols_function_at(c->rows.ask->symbols, addr);
-	uint64_t target = s && s->is_open ? ts_call_targets_before(&c->targets, addr) : 0;
+	uint64_t target = s && s->is_open ? target_before(&c->targets, addr) : 0;
 
 	if (!s || !s->is_open)
 		return s ? s->addr : addr;
@@ -270,7 +361,7 @@ static enum ts_next enter_some(struct coverage *c, struct ts_budget *budget, str
 		c->has_open = s && s->is_open;
 	}
 	if (c->has_open)
-		return ts_call_targets_collect(&c->targets, c->rows.ask, c->process, c->n_at_most, budget, err);
+		return collect_targets(&c->targets, c->rows.ask, c->process, c->n_at_most, budget, err);
 	return c->next < from->n ? TS_MORE : TS_END;
 }
 
@@ -436,7 +527,7 @@ static void close_coverage(struct ts_rows *rows)
 
 	ts_covered_fini(&c->addresses);
 	ts_covered_fini(&c->functions);
-	ts_call_targets_fini(&c->targets);
+	free_targets(&c->targets);
 	ts_coverage_file_free(c->file);
 	ts_heap_fini(&c->order);
 	free(c->first);

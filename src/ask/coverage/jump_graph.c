@@ -151,10 +151,7 @@ static bool follows(const struct ts_jump_graph *g, const struct thread *t, uint6
 
 static bool add_part(struct ts_jump_graph *g, const struct part *part)
 {
-	if (!ts_vec_reserve(&g->parts, g->n_parts, &g->cap_parts, 1, sizeof(*g->parts)))
-		return false;
-	g->parts[g->n_parts++] = *part;
-	return true;
+	return TS_PUSH(g->parts, g->n_parts, g->cap_parts, *part);
 }
 
 /* The address of the run's instruction @i. */
@@ -375,13 +372,6 @@ static enum ts_next mark_some(struct ts_jump_graph *g)
 
 /* ------------------------------------------------------------------------------------------------ blocks */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_covered *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static enum ts_next sort_all(struct ts_jump_graph *g, struct ts_error *err)
 {
 	g->sorted = calloc(g->addresses.n + 1, sizeof(*g->sorted));
@@ -389,7 +379,7 @@ static enum ts_next sort_all(struct ts_jump_graph *g, struct ts_error *err)
 		return no_memory(err);
 	if (g->addresses.n)
 		memcpy(g->sorted, g->addresses.items, g->addresses.n * sizeof(*g->sorted));
-	qsort(g->sorted, g->addresses.n, sizeof(*g->sorted), by_address);
+	qsort(g->sorted, g->addresses.n, sizeof(*g->sorted), ts_by_u64);
 	return TS_END;
 }
 
@@ -482,10 +472,7 @@ static bool add_edge(struct edges *e, uint32_t from, uint32_t to, uint64_t n)
 {
 	if (to == TS_OUTSIDE || !n)
 		return true;
-	if (!ts_vec_reserve(&e->items, e->n, &e->cap, 1, sizeof(*e->items)))
-		return false;
-	e->items[e->n++] = (struct ts_loop_edge){ from, to, n };
-	return true;
+	return TS_PUSH(e->items, e->n, e->cap, (struct ts_loop_edge){ from, to, n });
 }
 
 /* The block that ends with the call which returns to the beginning of block @to. */
@@ -541,9 +528,7 @@ static int by_from(const void *a, const void *b)
 {
 	const struct ts_loop_edge *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	return TS_ORDER(x->from, y->from) ?: TS_ORDER(x->to, y->to);
 }
 
 struct ts_loop_edge *ts_jump_graph_edges(struct ts_jump_graph *g, size_t *n, size_t *n_unknown)

@@ -257,11 +257,7 @@ static bool is_moved_frame(struct ts_diff *d, const struct ts_effect *e, const s
 
 static void add_suspect(struct ts_diff *d, uint64_t addr, uint64_t addr_b, uint32_t len)
 {
-	if (!ts_vec_reserve(&d->suspects, d->n_suspects, &d->cap_suspects, 1, sizeof(*d->suspects))) {
-		d->is_failed = true;
-		return;
-	}
-	d->suspects[d->n_suspects++] = (struct ts_diff_suspect){ addr, addr_b, len };
+	d->is_failed |= !TS_PUSH(d->suspects, d->n_suspects, d->cap_suspects, (struct ts_diff_suspect){ addr, addr_b, len });
 }
 
 static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect *e,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 /* Entries that are read, and bytes of all texts. */
@@ -162,11 +163,5 @@ int ts_given_compare(const void *x, const void *y)
 {
 	const struct ts_given *a = x, *b = y;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (strcmp(a->name, b->name) != 0)
-		return strcmp(a->name, b->name);
-	return a->slot < b->slot ? -1 : a->slot > b->slot;
+	return TS_ORDER(a->kind, b->kind) ?: TS_ORDER(a->key, b->key) ?: strcmp(a->name, b->name) ?: TS_ORDER(a->slot, b->slot);
 }

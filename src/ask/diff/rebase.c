@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "src/base/bisect.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 
 /*
@@ -23,10 +25,7 @@ static bool no_memory(struct ts_error *err)
 
 bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err)
 {
-	if (!ts_vec_reserve(&r->shifts, r->n, &r->cap, 1, sizeof(*r->shifts)))
-		return no_memory(err);
-	r->shifts[r->n++] = (struct ts_shift){ first, last, delta };
-	return true;
+	return TS_PUSH(r->shifts, r->n, r->cap, (struct ts_shift){ first, last, delta }) || no_memory(err);
 }
 
 /* ------------------------------------------------------------------------------- modules and regions */
@@ -46,17 +45,10 @@ struct names {
 	size_t n, cap;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool add_named(struct names *list, const char *file, const char *desc, uint64_t file_off,
 		      uint32_t process, uint64_t first, uint64_t last, struct ts_error *err)
 {
-	const char *name = file && *file ? base_name(file) : desc ? desc : "";
+	const char *name = file && *file ? ts_last_name(file) : desc ? desc : "";
 
 	if (!ts_vec_reserve(&list->items, list->n, &list->cap, 1, sizeof(*list->items)))
 		return no_memory(err);
@@ -68,23 +60,15 @@ static bool add_named(struct names *list, const char *file, const char *desc, ui
 /* Order of what belongs together. */
 static int compare_name(const struct named *a, const struct named *b)
 {
-	int by_name = strcmp(a->name, b->name);
-
-	if (by_name)
-		return by_name;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->file_off != b->file_off)
-		return a->file_off < b->file_off ? -1 : 1;
-	return a->len < b->len ? -1 : a->len > b->len;
+	return strcmp(a->name, b->name) ?: TS_ORDER(a->process, b->process) ?: TS_ORDER(a->file_off, b->file_off) ?:
+	       TS_ORDER(a->len, b->len);
 }
 
 static int compare_named(const void *x, const void *y)
 {
 	const struct named *a = x, *b = y;
-	int by_name = compare_name(a, b);
 
-	return by_name ? by_name : a->order < b->order ? -1 : a->order > b->order;
+	return compare_name(a, b) ?: TS_ORDER(a->order, b->order);
 }
 
 /* The i-th of a name in one recording is the i-th of that name in the other. */

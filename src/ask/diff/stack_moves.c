@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "initial_stack.h"
+#include "src/base/bisect.h"
 
 /* A stack grows no further below the first stack pointer (Linux: ulimit -s). */
 #define REACH (UINT64_C(8) << 20)
@@ -42,19 +43,12 @@ static bool add_pairs(struct ts_rebase *r, const struct ts_initial_stack *a, con
 	return done;
 }
 
-static int compare_shift(const void *x, const void *y)
-{
-	const struct ts_shift *a = x, *b = y;
-
-	return a->first < b->first ? -1 : a->first > b->first;
-}
-
 /* Neighbours that moved by the same become one. */
 static void merge(struct ts_rebase *r)
 {
 	size_t n = 0;
 
-	qsort(r->shifts, r->n, sizeof(*r->shifts), compare_shift);
+	qsort(r->shifts, r->n, sizeof(*r->shifts), ts_by_u64);
 	for (size_t i = 0; i < r->n; i++) {
 		struct ts_shift *last = n ? &r->shifts[n - 1] : NULL, *s = &r->shifts[i];
 

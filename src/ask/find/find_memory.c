@@ -353,10 +353,8 @@ bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_err
 		r->last = addr > r->last ? addr : r->last;
 		return true;
 	}
-	if (!ts_vec_reserve(&f->rests, f->n_rests, &f->cap_rests, 1, sizeof(*f->rests)))
-		return ts_no_memory(err, "a search");
-	f->rests[f->n_rests++] = (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr };
-	return true;
+	return TS_PUSH(f->rests, f->n_rests, f->cap_rests, (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr }) ||
+	       ts_no_memory(err, "a search");
 }
 
 static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)

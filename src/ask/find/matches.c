@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/bisect.h"
 #include "src/base/free_later.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
@@ -125,19 +126,9 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 
 /* ---------------------------------------------------------------------------------------------- in order */
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct ts_match_key *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static bool add_to_run(struct ts_matches *m, size_t item)
 {
-	if (!ts_vec_reserve(&m->run, m->n_run, &m->cap_run, 1, sizeof(*m->run)))
-		return false;
-	m->run[m->n_run++] = (struct ts_match_key){ m->items[item].addr, (uint32_t)item };
-	return true;
+	return TS_PUSH(m->run, m->n_run, m->cap_run, (struct ts_match_key){ m->items[item].addr, (uint32_t)item });
 }
 
 /* Take the run that comes next.  What stood for no position is left out. */
@@ -158,7 +149,7 @@ static bool take_run(struct ts_matches *m, uint64_t from, uint64_t settled)
 			return false;
 	}
 	if (m->n_run > 1)
-		qsort(m->run, m->n_run, sizeof(*m->run), compare_keys);
+		qsort(m->run, m->n_run, sizeof(*m->run), ts_by_u64);
 	return true;
 }
 

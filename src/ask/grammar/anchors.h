@@ -36,4 +36,13 @@ enum ts_next ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, str
 uint64_t ts_anchors_at(const struct ts_anchors *a);
 uint64_t ts_anchors_prepared(const struct ts_anchors *a);
 
+/*
+ * Parse @text, a range A:B outside a question, to the positions [*from, *to).  The ends are PLACEs without blanks; either may be missing, as in
+ * questions.
+ *
+ * Returns false if the range is not understood, or empty (TS_EUSAGE), if the trace cannot be read, or if memory is
+ * exhausted.
+ */
+bool ts_range_find(struct ts_ask *ask, const char *text, uint64_t *from, uint64_t *to, struct ts_error *err);
+
 #endif

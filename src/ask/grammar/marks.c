@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/atomic_file.h"
+#include "src/base/bisect.h"
 #include "src/base/cache_dir.h"
 #include "src/base/vec.h"
 
@@ -134,16 +135,15 @@ static bool append(struct ts_marks *m, uint64_t pos, const char *name, size_t na
 static int by_name(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
 
-	return order ? order : x->order < y->order ? 1 : -1;
+	return strcmp(x->name, y->name) ?: TS_ORDER(y->order, x->order);
 }
 
 static int by_position(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
 
-	return x->pos != y->pos ? (x->pos < y->pos ? -1 : 1) : strcmp(x->name, y->name);
+	return TS_ORDER(x->pos, y->pos) ?: strcmp(x->name, y->name);
 }
 
 /* In order again, and of those of one name the one that was appended last. */

@@ -3,17 +3,11 @@
 
 #include <string.h>
 
+#include "src/base/hex.h"
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-static int hex_digit(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static bool push(uint64_t *value, unsigned base, unsigned digit)
@@ -23,15 +17,15 @@ static bool push(uint64_t *value, unsigned base, unsigned digit)
 
 static bool is_word(char c)
 {
-	return hex_digit(c) >= 0 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return ts_hex_digit((uint8_t)c) >= 0 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static size_t take_hex(const char *text, size_t len, uint64_t *value, bool *is_large)
 {
 	size_t i = 2;
 
-	for (; i < len && hex_digit(text[i]) >= 0; i++) {
-		if (!push(value, 16, (unsigned)hex_digit(text[i]))) {
+	for (; i < len && ts_hex_digit((uint8_t)text[i]) >= 0; i++) {
+		if (!push(value, 16, (unsigned)ts_hex_digit((uint8_t)text[i]))) {
 			*is_large = true;
 			return 0;
 		}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "src/base/hex.h"
 #include "src/base/utf8.h"
 
 static size_t word_len(const char *text)
@@ -25,14 +26,6 @@ static size_t misunderstood(const char *text, const char *why, struct ts_error *
 	return 0;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool put_byte(struct ts_value *v, uint8_t byte, uint8_t mask)
 {
 	if (v->len == TS_MAX_VALUE)
@@ -48,7 +41,7 @@ static bool is_byte(const char *text)
 {
 	bool is_any = text[0] == '?' && text[1] == '?';
 
-	return word_len(text) == 2 && (is_any || (hex_digit(text[0]) >= 0 && hex_digit(text[1]) >= 0));
+	return word_len(text) == 2 && (is_any || (ts_hex_digit((uint8_t)text[0]) >= 0 && ts_hex_digit((uint8_t)text[1]) >= 0));
 }
 
 /* How what was typed can be asked for: bytes one by one, a number with its type, a text in quotation marks. */
@@ -59,7 +52,7 @@ static size_t suggest(const char *text, struct ts_error *err)
 	size_t len = word_len(digits), n = 0;
 	char apart[3 * 8 + 1] = "", letters[3 * 16 + 1] = "";
 
-	while (n < len && hex_digit(digits[n]) >= 0)
+	while (n < len && ts_hex_digit((uint8_t)digits[n]) >= 0)
 		n++;
 	if (len && n == len && len <= 16 && has_prefix)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a value: a number has its type, u%u:0x%.*s",
@@ -85,7 +78,7 @@ static size_t parse_bytes(struct ts_value *v, const char *text, struct ts_error 
 
 	while (is_byte(p)) {
 		uint8_t mask = *p != '?';
-		uint8_t byte = mask ? (uint8_t)(hex_digit(p[0]) << 4 | hex_digit(p[1])) : 0;
+		uint8_t byte = mask ? (uint8_t)(ts_hex_digit((uint8_t)p[0]) << 4 | ts_hex_digit((uint8_t)p[1])) : 0;
 
 		if (!put_byte(v, byte, mask))
 			return misunderstood(text, "begins a value that is too long", err);
@@ -107,9 +100,9 @@ static size_t take_code_point(const char *text, size_t n, uint32_t *c)
 {
 	*c = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (hex_digit(text[2 + i]) < 0)
+		if (ts_hex_digit((uint8_t)text[2 + i]) < 0)
 			return 0;
-		*c = *c << 4 | (uint32_t)hex_digit(text[2 + i]);
+		*c = *c << 4 | (uint32_t)ts_hex_digit((uint8_t)text[2 + i]);
 	}
 	return *c < 0xd800 || (*c >= 0xe000 && *c < 0x110000) ? n + 2 : 0;
 }
@@ -138,8 +131,8 @@ static size_t take_char(const char *text, uint32_t *c, bool *is_code)
 	}
 	*c = 0;
 	if (text[1] == 'x') {
-		for (n = 2; n < 4 && hex_digit(text[n]) >= 0; n++)
-			*c = *c << 4 | (uint32_t)hex_digit(text[n]);
+		for (n = 2; n < 4 && ts_hex_digit((uint8_t)text[n]) >= 0; n++)
+			*c = *c << 4 | (uint32_t)ts_hex_digit((uint8_t)text[n]);
 		return n > 2 ? n : 0;
 	}
 	for (n = 1; n < 4 && text[n] >= '0' && text[n] <= '7'; n++)

@@ -44,11 +44,9 @@ static const struct part parts[] = {
 };
 #define N_PARTS (sizeof(parts) / sizeof(parts[0]))
 
-static const struct {
-	const char *name;
-	uint8_t bit;
-} flags[] = { { "CF", 0 }, { "PF", 2 }, { "AF", 4 }, { "ZF", 6 }, { "SF", 7 }, { "DF", 10 }, { "OF", 11 } };
-#define N_FLAGS (sizeof(flags) / sizeof(flags[0]))
+const struct ts_flag_name ts_flag_names[TS_N_FLAG_NAMES] = {
+	{ "CF", 0 }, { "PF", 2 }, { "AF", 4 }, { "ZF", 6 }, { "SF", 7 }, { "DF", 10 }, { "OF", 11 },
+};
 
 static bool is_name(const char *name, const char *text, size_t len)
 {
@@ -96,12 +94,14 @@ static int find_role(const char *name, size_t len, const struct ts_regset *regs)
 
 static bool find_flag(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs)
 {
-	for (size_t i = 0; i < N_FLAGS && regs->flags >= 0; i++) {
-		if (len != strlen(flags[i].name) || strncasecmp(flags[i].name, name, len))
+	for (size_t i = 0; i < TS_N_FLAG_NAMES && regs->flags >= 0; i++) {
+		const struct ts_flag_name *f = &ts_flag_names[i];
+
+		if (len != strlen(f->name) || strncasecmp(f->name, name, len))
 			continue;
-		set_reg(what, regs, regs->flags, flags[i].bit / 8, 1);
+		set_reg(what, regs, regs->flags, f->bit / 8, 1);
 		what->is_flag = true;
-		what->bit = flags[i].bit % 8;
+		what->bit = f->bit % 8;
 		return true;
 	}
 	return false;

@@ -48,7 +48,7 @@ struct ts_what {
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);
 
-/* Can the text be a variable of a function, with members and indexes?  locals.h finds it. */
+/* Can the text be a variable of a function, with members and indexes?  anchors.c finds it. */
 bool ts_what_may_be_variable(const char *text, size_t len);
 
 /* Is it FILE:LINE, a line of the source that has code? */
@@ -68,5 +68,13 @@ bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, cons
  * The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is no such register.
  */
 bool ts_what_register(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs);
+
+/* Bits of x86's eflags that have a name in questions. */
+struct ts_flag_name {
+	const char *name;
+	uint8_t bit;
+};
+#define TS_N_FLAG_NAMES 7u
+extern const struct ts_flag_name ts_flag_names[TS_N_FLAG_NAMES];
 
 #endif

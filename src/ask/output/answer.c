@@ -48,7 +48,7 @@ struct ts_answer {
 
 static bool no_memory(struct ts_answer *a)
 {
-	return ts_fail(&a->err, TS_ENOMEM, TS_NO_OFF, "no memory for the rows of an answer");
+	return ts_no_memory(&a->err, "the rows of an answer");
 }
 
 static unsigned find_position_column(const struct ts_verb *verb)

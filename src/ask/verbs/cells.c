@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "src/query/access_addr.h"
 #include "src/query/insns.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"

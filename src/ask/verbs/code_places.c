@@ -39,10 +39,8 @@ struct ts_code_places *ts_code_places_new(const struct ts_ask *ask, struct ts_er
 	struct ts_code_places *c = calloc(1, sizeof(*c));
 	struct ts_module_info m;
 
-	if (!c) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places in the program");
-		return NULL;
-	}
+	if (!c)
+		return ts_no_memory(err, "places in the program");
 	c->ask = ask;
 	while (ts_query_module(ask->q, c->n_modules, &m))
 		c->n_modules++;

@@ -375,7 +375,6 @@ static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_bud
 			return got;
 		if (got == TS_END)
 			break;
-		rows->at = pos;
 		got = take_step(x, pos, &c, err);
 		if (got == TS_FAIL || (got == TS_ITEM && fold(x, &c, row)))
 			return got;
@@ -399,7 +398,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 
 	rows->at = rows->qn->from;
 	ts_buf_init(&x->text);
-	if (!ts_step_walk_init(&x->walk, rows->ask, rows->qn, false, err))
+	if (!ts_step_walk_init(&x->walk, rows, err))
 		return false;
 	x->code = ts_code_places_new(rows->ask, err);
 	x->places = x->code ? ts_step_places_new(rows->ask->q, err) : NULL;

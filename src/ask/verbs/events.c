@@ -10,6 +10,7 @@
 #include "syscall_text.h"
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
+#include "src/base/bisect.h"
 #include "src/base/heap.h"
 #include "src/ask/grammar/listed.h"
 #include "src/ask/grammar/question.h"
@@ -88,11 +89,7 @@ enum {
 
 static int compare(const struct event *x, const struct event *y)
 {
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->item < y->item ? -1 : x->item > y->item;
+	return TS_ORDER(x->step, y->step) ?: TS_ORDER(x->kind, y->kind) ?: TS_ORDER(x->item, y->item);
 }
 
 /* Does @x come before @y, in the direction of the cursor? */

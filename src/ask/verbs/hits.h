@@ -60,7 +60,7 @@ struct ts_hits {
 	struct ts_location loc; /* WHAT, if it is a register other than the pc */
 	struct ts_does does;    /* the writes of loc */
 	struct ts_reg_chunks reg_chunks; /* chunks in which instructions may write it */
-	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/waiting.h) */
+	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/registers.c) */
 	bool infers_reads;      /* reads are derived from instructions, because the recording has none */
 	bool is_open;           /* the reads of some steps cannot be derived */
 	uint64_t taken_start, taken_end; /* the steps of the chunk that was taken last */

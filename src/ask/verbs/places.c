@@ -8,12 +8,6 @@
 
 #include "src/arch/operands/operands.h"
 
-/* Bits of eflags that have a name in questions. */
-static const struct {
-	const char *name;
-	uint8_t bit;
-} flags[] = { { "CF", 0 }, { "PF", 2 }, { "AF", 4 }, { "ZF", 6 }, { "SF", 7 }, { "DF", 10 }, { "OF", 11 } };
-
 /* ---------------------------------------------------------------------------------------------- names */
 
 /* Parts of general registers, by the first letters of the 64-bit name. */
@@ -51,9 +45,9 @@ static bool name_part(const struct ts_what *place, const struct ts_regset *set, 
 static void name_flags(const struct ts_regset *set, uint32_t bits, char *text, size_t size)
 {
 	snprintf(text, size, "$%s", set->regs[set->flags].name);
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (bits == UINT32_C(1) << flags[i].bit)
-			snprintf(text, size, "$%s", flags[i].name);
+	for (size_t i = 0; i < TS_N_FLAG_NAMES; i++) {
+		if (bits == UINT32_C(1) << ts_flag_names[i].bit)
+			snprintf(text, size, "$%s", ts_flag_names[i].name);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/base/bisect.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
@@ -78,10 +79,7 @@ static bool add_piece(struct source *x, const struct ts_code_line *l)
 		x->pieces[x->n - 1].last = last;
 		return true;
 	}
-	if (!ts_vec_reserve(&x->pieces, x->n, &x->cap, 1, sizeof(*x->pieces)))
-		return false;
-	x->pieces[x->n++] = (struct piece){ .file = l->file, .line = l->line, .first = l->addr, .last = last };
-	return true;
+	return TS_PUSH(x->pieces, x->n, x->cap, (struct piece){ .file = l->file, .line = l->line, .first = l->addr, .last = last });
 }
 
 /* The lines of the function's code; those of functions that were inlined into it, too. */
@@ -100,15 +98,9 @@ static bool find_pieces(struct source *x)
 
 static int by_line(const void *a, const void *b)
 {
-	const struct piece *x = a;
-	const struct piece *y = b;
-	int order = x->file == y->file ? 0 : strcmp(x->file, y->file);
+	const struct piece *x = a, *y = b;
 
-	if (order)
-		return order;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
+	return strcmp(x->file, y->file) ?: TS_ORDER(x->line, y->line) ?: TS_ORDER(x->first, y->first);
 }
 
 static void count(void *user, const struct ts_executed *e)
@@ -180,13 +172,6 @@ static bool put_values(struct source *x, const struct piece *p, uint64_t pos, st
 
 /* --------------------------------------------------------------------------------------------------- rows */
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void put_line(struct source *x, const char *file, uint32_t line, struct ts_row *row)
 {
 	const char *text;
@@ -197,7 +182,7 @@ static void put_line(struct source *x, const char *file, uint32_t line, struct t
 		x->text = ts_source_text_new(file, x->rows.ask->folders);
 		x->text_of = file;
 	}
-	ts_row_text(row, COL_FILE, last_name(file));
+	ts_row_text(row, COL_FILE, ts_last_name(file));
 	ts_row_number(row, COL_LINE, line);
 	text = ts_source_text_line(x->text, line, &len);
 	if (text)
@@ -288,7 +273,7 @@ static bool find_function(struct source *x, struct ts_error *err)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%.100s has more than %u bytes of code", s->name, MAX_FUNCTION);
 	x->steps = calloc(x->last - x->first + 1, sizeof(*x->steps));
 	if (!x->steps || !find_pieces(x))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: lines of the source");
+		return ts_no_memory(err, "lines of the source");
 	return x->n || ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "no lines of the source are known of %.100s: the program was built without -g; ask steps, or hot by address",
 			       s->name);

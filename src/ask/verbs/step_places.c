@@ -73,8 +73,7 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 	if (p && p->plans && p->room && p->window)
 		return p;
 	ts_step_places_free(p);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
-	return NULL;
+	return ts_no_memory(err, "places of steps");
 }
 
 static void free_plans(struct ts_step_places *p)
@@ -224,10 +223,8 @@ static struct plan *make_plan(const struct ts_regset *set, const struct ts_decod
 	draft.n_reads = draft.n_writes = 0;
 	draft_places(set, &draft, ops);
 	plan = malloc(sizeof(*plan) + (draft.n_reads + (size_t)draft.n_writes) * sizeof(*plan->places));
-	if (!plan) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
-		return NULL;
-	}
+	if (!plan)
+		return ts_no_memory(err, "places of steps");
 	plan->pc = d->pc;
 	memcpy(plan->bytes, d->bytes, sizeof(plan->bytes));
 	plan->len = d->ops.len;

@@ -53,10 +53,12 @@ void ts_step_walk_fini(struct ts_step_walk *w)
 	w->ranges = NULL;
 }
 
-bool ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-		       struct ts_error *err)
+bool ts_step_walk_init(struct ts_step_walk *w, struct ts_rows *rows, struct ts_error *err)
 {
-	*w = (struct ts_step_walk){ .q = ask->q, .thread = qn->thread, .is_reverse = is_reverse };
+	const struct ts_ask *ask = rows->ask;
+	const struct ts_question *qn = rows->qn;
+
+	*w = (struct ts_step_walk){ .rows = rows, .q = ask->q, .thread = qn->thread, .pos = TS_NO_POS };
 	w->machine = qn->machine;
 	w->process = ts_ask_process(ask, qn);
 	w->from = qn->from;
@@ -82,7 +84,7 @@ static uint64_t find_near(const struct ts_step_walk *w)
 
 	ts_error_reset(&ignored);
 	for (uint64_t i = 0; w->is_dense && i < n; i++) {
-		uint64_t pos = w->is_reverse ? w->to - 1 - i : w->from + i;
+		uint64_t pos = w->rows->is_reverse ? w->to - 1 - i : w->from + i;
 		const struct ts_step *s = ts_query_step(w->q, pos, &batch, &ignored);
 
 		if (!s)
@@ -96,11 +98,12 @@ static uint64_t find_near(const struct ts_step_walk *w)
 /* The nearest step in the range. */
 static uint64_t find_in_range(struct ts_step_walk *w, struct ts_step_range *r)
 {
-	if (r->is_asked && (r->pos == TS_NO_POS || (w->is_reverse ? r->pos < w->to : r->pos >= w->from)))
+	if (r->is_asked && (r->pos == TS_NO_POS || (w->rows->is_reverse ? r->pos < w->to : r->pos >= w->from)))
 		return r->pos;
 	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
 	r->is_asked = true;
-	r->pos = ts_query_find_execution(w->q, w->process, r->first, r->last, w->is_reverse ? w->to - 1 : w->from, w->is_reverse);
+	r->pos = ts_query_find_execution(w->q, w->process, r->first, r->last,
+					 w->rows->is_reverse ? w->to - 1 : w->from, w->rows->is_reverse);
 	return r->pos;
 }
 
@@ -114,24 +117,24 @@ static uint64_t find_execution(struct ts_step_walk *w)
 	for (size_t i = 0; i < w->n_ranges; i++) {
 		uint64_t found = find_in_range(w, &w->ranges[i]);
 
-		if (found != TS_NO_POS && (pos == TS_NO_POS || (w->is_reverse ? found > pos : found < pos)))
+		if (found != TS_NO_POS && (pos == TS_NO_POS || (w->rows->is_reverse ? found > pos : found < pos)))
 			pos = found;
 	}
 	if (pos == TS_NO_POS || pos < w->from || pos >= w->to)
 		return TS_NO_POS;
-	w->is_dense = w->is_reverse ? w->to - pos <= NEAR_STEPS : pos - w->from < NEAR_STEPS;
+	w->is_dense = w->rows->is_reverse ? w->to - pos <= NEAR_STEPS : pos - w->from < NEAR_STEPS;
 	return pos;
 }
 
 /* The nearest step of the wanted thread, TS_NO_POS if there is none. */
 static uint64_t find_step(struct ts_step_walk *w)
 {
-	uint64_t pos = w->is_reverse ? w->to - 1 : w->from;
+	uint64_t pos = w->rows->is_reverse ? w->to - 1 : w->from;
 
 	if (w->thread == TS_NO_THREAD)
 		return pos;
 	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
-	pos = (w->is_reverse ? ts_query_prev_step : ts_query_next_step)(w->q, w->thread, pos);
+	pos = (w->rows->is_reverse ? ts_query_prev_step : ts_query_next_step)(w->q, w->thread, pos);
 	return pos == TS_NO_POS || pos < w->from || pos >= w->to ? TS_NO_POS : pos;
 }
 
@@ -151,24 +154,50 @@ static bool is_of_machine(struct ts_step_walk *w, uint64_t pos, bool *is_it, str
 	       ts_machine_holds(&w->machine, w->q, &w->at, pos, is_it, err);
 }
 
-enum ts_next ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err)
+/* The next position that is to be judged. */
+static enum ts_next find(struct ts_step_walk *w, struct ts_budget *budget, struct ts_error *err)
 {
+	uint64_t pos;
 	bool is_it;
 
 	while (w->from < w->to) {
 		if (!charge(w, budget))
 			return TS_MORE;
-		*pos = w->has_addresses ? find_execution(w) : find_step(w);
-		if (*pos == TS_NO_POS)
+		pos = w->has_addresses ? find_execution(w) : find_step(w);
+		if (pos == TS_NO_POS)
 			break;
-		*(w->is_reverse ? &w->to : &w->from) = w->is_reverse ? *pos : *pos + 1;
-		if (w->thread != TS_NO_THREAD && w->has_addresses && ts_query_thread(w->q, *pos) != w->thread)
+		w->rows->at = pos;
+		*(w->rows->is_reverse ? &w->to : &w->from) = w->rows->is_reverse ? pos : pos + 1;
+		if (w->thread != TS_NO_THREAD && w->has_addresses && ts_query_thread(w->q, pos) != w->thread)
 			continue;
-		if (!is_of_machine(w, *pos, &is_it, err))
+		if (!is_of_machine(w, pos, &is_it, err))
 			return TS_FAIL;
-		if (is_it)
-			return TS_ITEM;
+		if (!is_it)
+			continue;
+		w->pos = pos;
+		return TS_ITEM;
 	}
 	w->from = w->to;
 	return TS_END;
+}
+
+enum ts_next ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_cond *cond = &w->rows->qn->cond;
+	struct ts_ask *ask = w->rows->ask;
+	enum ts_next got = cond->has_addresses ? ts_ask_need_calls(ask, budget, err) : TS_ITEM;
+	bool holds = false;
+
+	while (got == TS_ITEM && !holds) {
+		if (w->pos == TS_NO_POS)
+			got = find(w, budget, err);
+		holds = got == TS_ITEM && !cond->n;
+		if (got == TS_ITEM && cond->n)
+			got = ts_state_holds(ask, cond, w->pos, ts_query_thread(w->q, w->pos), &w->judged, &holds, budget, err);
+		if (got != TS_ITEM)
+			return got;
+		*pos = w->pos;
+		w->pos = TS_NO_POS;
+	}
+	return got;
 }

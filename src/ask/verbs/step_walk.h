@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The positions of the steps that a question about code selects: by address, thread and range of positions.
+ * The positions of the steps that a question about code selects: by address, thread, range of positions and condition.
  */
 #ifndef TS_ASK_STEP_WALK_H
 #define TS_ASK_STEP_WALK_H
@@ -9,11 +9,8 @@
 #include <stdint.h>
 
 #include "src/ask/grammar/machine.h"
-#include "src/query/query.h"
-#include "src/search/budget.h"
-
-struct ts_ask;
-struct ts_question;
+#include "src/ask/grammar/state.h"
+#include "src/ask/verb.h"
 
 /* Addresses of code, and the nearest step there that was found. */
 struct ts_step_range {
@@ -24,6 +21,7 @@ struct ts_step_range {
 
 /* Members are private. */
 struct ts_step_walk {
+	struct ts_rows *rows;  /* borrowed: the cursor that shows the steps */
 	struct ts_query *q;    /* borrowed */
 	uint32_t process;      /* of addresses */
 	uint32_t thread;       /* only its steps; TS_NO_THREAD: the steps of all threads */
@@ -31,24 +29,25 @@ struct ts_step_walk {
 	struct ts_step_range *ranges; /* owned */
 	size_t n_ranges;
 	uint64_t from, to;     /* remaining positions: from <= k < to */
-	bool is_reverse;
 	bool is_dense;         /* the last two positions were close to each other */
 	struct ts_machine machine; /* only positions of this process and ring */
 	struct ts_machine_at at;
 	unsigned n_looked;     /* steps and look-ups not charged to the budget yet */
+	uint64_t pos;          /* the step that is being judged; TS_NO_POS: none is */
+	struct ts_judged judged;
 };
 
 /*
- * A walk over the steps that WHAT, in A:B and thread T of @qn select; without WHAT over all steps.
+ * A walk over the steps that WHAT, in A:B, thread T and if COND of the question of @rows select, in its direction; without WHAT
+ * over all steps.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).  Call ts_step_walk_fini() in both cases.
  */
-bool ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-		       struct ts_error *err);
+bool ts_step_walk_init(struct ts_step_walk *w, struct ts_rows *rows, struct ts_error *err);
 void ts_step_walk_fini(struct ts_step_walk *w);
 
 /*
- * Set *pos to the next position in the direction of the walk.
+ * Set *pos to the next position in the direction of the walk.  The position of the rows follows.
  *
  * Returns TS_ITEM, TS_END after the last position, TS_MORE if the budget is used up, TS_FAIL if the trace
  * cannot be read any more.

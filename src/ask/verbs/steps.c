@@ -8,7 +8,6 @@
 #include "code_places.h"
 #include "src/ask/grammar/question.h"
 #include "src/query/paging.h"
-#include "src/ask/grammar/state.h"
 #include "step_places.h"
 #include "step_walk.h"
 
@@ -47,8 +46,6 @@ static const struct ts_column columns[] = {
 struct steps {
 	struct ts_rows rows;
 	struct ts_step_walk walk;
-	struct ts_judged judged;
-	uint64_t pos;                  /* the step that is being judged; TS_NO_POS: none is */
 	struct ts_code_places *code;   /* owned */
 	struct ts_step_places *places; /* owned */
 	uint64_t n_rows;               /* with values, so far */
@@ -174,27 +171,10 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct steps *x = (struct steps *)rows;
-	enum ts_next got = x->rows.qn->cond.has_addresses ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_ITEM;
-	bool holds = true;
+	uint64_t pos;
+	enum ts_next got = ts_step_walk_next(&x->walk, &pos, budget, err);
 
-	while (got == TS_ITEM) {
-		uint64_t pos;
-
-		if (x->pos == TS_NO_POS)
-			got = ts_step_walk_next(&x->walk, &x->pos, budget, err);
-		if (got != TS_ITEM)
-			return got;
-		pos = rows->at = x->pos;
-		if (x->rows.qn->cond.n)
-			got = ts_state_holds(x->rows.ask, &x->rows.qn->cond, pos, ts_query_thread(x->rows.ask->q, pos), &x->judged,
-					     &holds, budget, err);
-		if (got != TS_ITEM)
-			return got;
-		x->pos = TS_NO_POS;
-		if (holds)
-			return put_row(x, pos, row, budget, err) ? TS_ITEM : TS_FAIL;
-	}
-	return got;
+	return got != TS_ITEM || put_row(x, pos, row, budget, err) ? got : TS_FAIL;
 }
 
 static void close_steps(struct ts_rows *rows)
@@ -210,8 +190,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
 	struct steps *x = (struct steps *)rows;
 
-	x->pos = TS_NO_POS;
-	if (!ts_step_walk_init(&x->walk, rows->ask, rows->qn, rows->is_reverse, err))
+	if (!ts_step_walk_init(&x->walk, rows, err))
 		return false;
 	x->code = ts_code_places_new(rows->ask, err);
 	x->places = x->code ? ts_step_places_new(rows->ask->q, err) : NULL;

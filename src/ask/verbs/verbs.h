@@ -35,4 +35,10 @@ extern const struct ts_verb ts_verb_hot_blocks, ts_verb_hot_loops;
  */
 extern const struct ts_verb ts_verb_source;
 
+/*
+ * Move the session of @ask to @pos because of @verb.  Except for back and forward, the old position is stored for back, and
+ * the positions for forward are discarded.
+ */
+void ts_ask_move(struct ts_ask *ask, const struct ts_verb *verb, uint64_t pos);
+
 #endif

@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "src/base/bisect.h"
 #include "src/base/heap.h"
+#include "src/base/suffix.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 #include "src/ask/grammar/question.h"
@@ -184,21 +185,13 @@ struct world {
 
 /* -------------------------------------------------------------------------------------------------- order */
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* Modules and maps are sorted by address, threads and processes by their first position. */
 static int compare_items(enum kind kind, const struct item *x, const struct item *y)
 {
-	int by_begin = compare(x->begin, y->begin), order = compare(x->order, y->order);
+	int by_begin = TS_ORDER(x->begin, y->begin), by_order = TS_ORDER(x->order, y->order);
+	bool has_threads = kind == THREADS || kind == PROCESSES;
 
-	if (kind == THREADS || kind == PROCESSES)
-		order = by_begin ? by_begin : order;
-	else
-		order = order ? order : by_begin;
-	return order ? order : compare(x->i, y->i);
+	return (has_threads ? by_begin : by_order) ?: (has_threads ? by_order : by_begin) ?: TS_ORDER(x->i, y->i);
 }
 
 /* Does item @x come before @y, in the direction of the cursor? */
@@ -388,7 +381,7 @@ static const char *process_name(const struct ts_ask *ask, const struct item *it)
 	const char *path = ts_query_facts(ask->q)->exec_path;
 
 	if (path && ts_query_n_processes(ask->q) == 1)
-		return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+		return ts_last_name(path);
 	if (it->named != TS_NO_THREAD)
 		return ts_query_thread_facts(ask->q, it->named)->name;
 	return NULL;
@@ -406,7 +399,7 @@ static const char *machine_process_name(const struct ts_ask *ask, const struct i
 	if (it->i == UNKNOWN || !ask->symbols || !ts_symbols_process(ask->symbols, &root) || root != it->order)
 		return NULL;
 	f = ts_loaded_get(ts_symbols_loaded(ask->symbols), 0);
-	return f && f->path && strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f ? f->path : NULL;
+	return f && f->path ? ts_last_name(f->path) : NULL;
 }
 
 static void note_names(struct world *w)

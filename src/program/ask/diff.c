@@ -9,7 +9,7 @@
 #include "show.h"
 #include "src/ask/diff/diff.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/grammar/range.h"
+#include "src/ask/grammar/anchors.h"
 #include "src/ask/output/answer.h"
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/report.h"

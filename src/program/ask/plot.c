@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "asker.h"
-#include "src/ask/grammar/range.h"
+#include "src/ask/grammar/anchors.h"
 #include "src/base/atomic_file.h"
-#include "src/plot/html.h"
-#include "src/plot/svg.h"
+#include "src/plot/plot.h"
 #include "src/program/cli/cli_options.h"
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/message.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A picture as a page that zooms: one file with its data and its program (plot.js), that loads nothing.
+ * A picture as an HTML page that can be zoomed: one file with the data and the script (plot.js).  It loads no
+ * other file.
  */
 #ifndef TS_PLOT_HTML_H
 #define TS_PLOT_HTML_H
@@ -11,7 +12,10 @@
 /* Bounds that keep the page below 2 MB. */
 extern const struct ts_plot_bounds ts_html_bounds;
 
-/* Append the file's bytes to @out; @title is text for people, the trace's name. */
+/*
+ * Append the page to @out.  @title is the name of the trace, as text for people.  If memory is exhausted,
+ * ts_buf_ok() of @out is false.
+ */
 void ts_html_put(struct ts_buf *out, const struct ts_plot *p, const char *title);
 
 #endif

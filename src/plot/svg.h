@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A picture as SVG: still, for documents.
+ * A picture as a static SVG file, for documents.
  */
 #ifndef TS_PLOT_SVG_H
 #define TS_PLOT_SVG_H
@@ -11,7 +11,10 @@
 /* Bounds that suit the picture's width. */
 extern const struct ts_plot_bounds ts_svg_bounds;
 
-/* Append the file's bytes to @out; @title is text for people, the trace's name. */
+/*
+ * Append the file to @out.  @title is the name of the trace, as text for people.  If memory is exhausted,
+ * ts_buf_ok() of @out is false.
+ */
 void ts_svg_put(struct ts_buf *out, const struct ts_plot *p, const char *title);
 
 #endif

@@ -26,21 +26,22 @@
 
 /* -------------------------------------------------------------------------------------------- to save */
 
+/* Append a number. */
 void point_put(struct ts_buf *b, uint64_t n);
 
-/* @len bytes without their length, which the reader knows. */
+/* Append @len bytes without their length, for a reader that knows it. */
 void point_put_fixed(struct ts_buf *b, const void *data, size_t len);
 
-/* A length, then that many bytes. */
+/* Append the number @len and @len bytes. */
 void point_put_bytes(struct ts_buf *b, const void *data, size_t len);
 
 /*
- * Where the @len bytes at @now differ from those at @base, which the reader has too (registers that rarely
- * change).  Takes space only for the differences.
+ * Append the differences of the @len bytes at @now from those at @base.  The reader must have the same
+ * @base.  For registers that rarely change.
  */
 void point_put_change(struct ts_buf *b, const uint8_t *now, const uint8_t *base, size_t len);
 
-/* The end of the recording, as far as the reader knows it. */
+/* Append the end of the recording, as far as the reader knows it. */
 void point_put_end(struct ts_buf *b, const struct ts_end *end);
 
 /* ------------------------------------------------------------------------------------------ to resume */
@@ -51,6 +52,7 @@ struct point {
 	struct ts_error *err; /* must be empty before; the first failure stays */
 };
 
+/* A point of @len bytes at @p, which are borrowed.  *err must be empty. */
 static inline struct point point_open(const uint8_t *p, size_t len, struct ts_error *err)
 {
 	return (struct point){ p, len, err };
@@ -65,44 +67,53 @@ static inline bool point_ok(const struct point *p)
 /* Report that the point belongs to another trace, for a reason that only the loader knows.  Returns false. */
 bool point_fail(struct point *p);
 
-/* A number of at most @max.  Fails if it is larger or not a varint of the fewest bytes. */
+/*
+ * Read a number of at most @max.
+ *
+ * Returns it.
+ * Returns 0, and fails, if it is larger or is not a varint of the fewest bytes.
+ */
 uint64_t point_get(struct point *p, uint64_t max);
 
-/* A number of [@min, @max]; @min after a failure. */
+/* Read a number of [@min, @max].  Returns it; @min after a failure. */
 uint64_t point_get_between(struct point *p, uint64_t min, uint64_t max);
 
-/* A number of 0 or 1. */
+/* Read a number that is 0 or 1.  Returns it; false after a failure. */
 static inline bool point_get_flag(struct point *p)
 {
 	return point_get(p, 1);
 }
 
 /*
- * The number of items that follow: at most @max, each of at least @min_len (not 0) bytes.  Fails if the bytes
- * left cannot hold them, so that it may be used for an allocation.
+ * Read the number of the items that follow: at most @max, each of at least @min_len bytes, not 0.
+ *
+ * Returns it; an array of so many items can be allocated.
+ * Returns 0, and fails, if the bytes that are left are too few for the items.
  */
 uint64_t point_get_count(struct point *p, uint64_t max, size_t min_len);
 
-/* @len bytes to @to.  Returns false, with @to unchanged, if fewer are left. */
+/* Copy @len bytes to @to.  Returns false, with @to unchanged, if fewer bytes are left. */
 bool point_get_fixed(struct point *p, void *to, size_t len);
 
 /*
- * Bytes with their length, which is at most @max.
+ * Read a length of at most @max, and as many bytes.
  *
- * Returns them (borrowed from the point; never NULL unless it fails) and the length in *len; NULL and 0 on a
- * failure.
+ * Returns the bytes, borrowed from the point, and sets *len to the length.
+ * Returns NULL, and sets *len to 0, after a failure.
  */
 const uint8_t *point_get_bytes(struct point *p, size_t max, size_t *len);
 
 /*
- * The counterpart of point_put_change(): the @len bytes at @bytes are the base and become what was saved.
- * Returns false with some of them changed if a difference leaves the @len bytes.
+ * The counterpart of point_put_change().  The @len bytes at @bytes are the base, and become the saved bytes.
+ *
+ * Returns false, with some of the bytes changed, if a difference is outside of the @len bytes.
  */
 bool point_get_change(struct point *p, uint8_t *bytes, size_t len);
 
+/* The counterpart of point_put_end(). */
 void point_get_end(struct point *p, struct ts_end *end);
 
-/* The point must end here.  Returns whether it was parsed to its end without a failure. */
+/* Returns true if the point has been read to its end without a failure.  If bytes are left, it fails. */
 bool point_close(struct point *p);
 
 #endif

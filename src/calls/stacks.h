@@ -28,7 +28,7 @@ struct ts_open_call {
 	uint64_t
 		inner; /* the greatest slot of the calls that ended in it: there its frame ends; 0: unknown */
 	uint32_t ordinal; /* in the thread's list (calls.h) */
-	uint32_t before;  /* 1 + the index of the previous call with the same bucket of return addresses; 0: none */
+	uint32_t before;  /* 1 + the index of the previous call with the same bucket; 0: none */
 };
 
 /* The frame that the system pushed for a signal: from the handler's stack pointer up to the interrupted frame's. */

@@ -64,7 +64,7 @@ struct bap_result {
 	uint64_t pc;
 	uint8_t bytes[TS_X86_MAX_INSN + 1]; /* padded with zeros */
 	uint8_t len;                        /* of the bytes; 0: the entry is empty */
-	bool is_insn;                       /* the bytes are an instruction; else insn and results are empty */
+	bool is_insn;                       /* false: insn and results are empty */
 	struct ts_x86_insn insn;            /* its memory accesses */
 	struct ts_x86_results results;      /* its registers and flags */
 };

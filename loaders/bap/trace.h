@@ -62,8 +62,8 @@ struct bap {
 		uint64_t step;  /* frames for each entry; 0: no index */
 		uint64_t n;     /* entries */
 		uint64_t first; /* 1: entry 0 is of frame number `step`; 0: it is of the meta frame */
-		uint64_t due;   /* while the trace is read for the first time, the number of the next frame that
-				   has an entry; UINT64_MAX: none has */
+		uint64_t due;   /* the number of the next frame that has an entry, while the trace is read
+				   for the first time; UINT64_MAX: none has */
 		bool is_sane;
 		uint64_t piece_first; /* the entries in piece: the first one and their number */
 		uint64_t n_piece;

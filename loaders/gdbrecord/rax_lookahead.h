@@ -26,7 +26,7 @@ struct ahead {
 	const struct regs *regs; /* borrowed */
 	bool is_18;              /* the log is that of gdb 18 */
 	struct ts_window window;
-	uint64_t from, until; /* of the last search: the groups of [from, until) do not decide, the group at until does */
+	uint64_t from, until; /* of the last search: groups in [from, until) do not decide, that at until does */
 	enum ahead_rax found;
 };
 

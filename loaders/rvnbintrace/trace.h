@@ -105,7 +105,7 @@ struct rvn_short {
 	uint8_t len;
 	uint8_t way;      /* enum rvn_way */
 	uint8_t target;   /* RVN_KEEP_NOTE: ordinal among the targets of operations */
-	uint8_t width;    /* RVN_KEEP_NOTE: the register's bytes if the effect has the kept value; 0: it has not */
+	uint8_t width;    /* RVN_KEEP_NOTE: bytes of the register if the kept value is reported; 0: it is not */
 };
 
 /* Physical addresses first to last, both inclusive. */
@@ -136,7 +136,7 @@ struct rvn {
 	uint16_t pc;                 /* ordinal of the program counter */
 	uint16_t x87[RVN_N_X87];     /* ordinals of registers; RVN_NO_REG: not recorded */
 	uint32_t x87_off;            /* of st0; the other x87 registers follow it */
-	uint8_t *kept;               /* owned; values at position 0: targets of operations, x87 registers, a pad */
+	uint8_t *kept;               /* owned; values at position 0: operations' targets, x87, a pad */
 	uint32_t kept_len;
 	uint64_t first, end;         /* file offsets of the events */
 	uint64_t n_events;           /* as recorded; UINT64_MAX: not recorded, the events end with the file */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From ops to effects: the change of the state by each op of a Usercorn trace, for all callers.
+ * Converts the ops of a Usercorn trace to effects.
  *
- * A walk reads ops and knows its place.  The caller (reader.c) decides to which step an effect belongs.
+ * A walk reads ops in order.  The caller (reader.c) decides to which step an effect belongs.
  */
 #ifndef LOADERS_USERCORN_EFFECTS_H
 #define LOADERS_USERCORN_EFFECTS_H
@@ -18,21 +18,21 @@
 struct ucir_walk {
 	struct usercorn *rec; /* borrowed */
 	struct ucir_stream s;
-	uint64_t n_frames;  /* frame headers passed: the number of the current one, from 1 */
+	uint64_t n_frames;  /* the number of the current frame, counted from 1 */
 	uint64_t frame_off; /* stream offset of its header */
-	uint64_t n_steps;   /* STEPs passed */
-	bool is_quiet;      /* no warnings: another walk reads the same ops */
-	bool *seen;         /* borrowed, NULL: register numbers are not noted */
+	uint64_t n_steps;   /* STEPs read so far */
+	bool is_quiet;      /* suppress warnings: another walk reads the same ops */
+	bool *seen;         /* borrowed; set to true for each register number; may be NULL */
 };
 
 /*
- * Fill @err with a sentence about the op at stream offset @off: file offset, frame and stream offset are
- * added.  Returns false.
+ * Fill @err with @code and a sentence about the op at stream offset @off.  The file offset, the frame and the
+ * stream offset are added.  Returns false.
  */
 bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
 	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* Warn about the op at stream offset @off, once however often it is read. */
+/* Warn about the op at stream offset @off, once even if the op is read several times. */
 #define ucir_warn(w, off, ...)                                              \
 	do {                                                                \
 		if (!(w)->is_quiet)                                         \
@@ -47,8 +47,11 @@ bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t 
 		  struct ts_error *err);
 
 /*
- * Read the next op.  Returns false if the trace ends inside it (TS_ETRUNC; the sentence has the length of the valid part), or
- * if the op is malformed.
+ * Read the next op.
+ *
+ * Returns false if the trace ends inside the op (TS_ETRUNC; the sentence has the length of the valid part).
+ * Returns false if the op is malformed (TS_ECORRUPT).
+ * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
  */
 static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
 {
@@ -90,7 +93,7 @@ bool ucir_apply_gap(struct ucir_walk *w, struct ucir_task *t, const struct ucir_
 bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			 struct ts_steps *to, struct ts_error *err);
 
-/* Append the end of the process, with its status if there is one. */
+/* Append the end of the process with *status as its exit status; NULL: unknown. */
 void ucir_add_exit(struct ts_steps *to, const uint64_t *status);
 
 #endif

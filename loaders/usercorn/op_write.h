@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ops of UCIR version 2 to bytes: the inverse of ops.h.
+ * Writes the ops of UCIR version 2: the inverse of ops.h.
  *
- * Each function writes one op at @p, where the caller has made room for it, and returns the byte after it.
- * Ops that contain others have their number of direct children; those follow.  Only libc is needed: the
- * recorder's plugin is built with this header.
+ * Each function writes one op, with the members of its name, at @p and returns the address after it.  The
+ * caller has reserved the space.  An op that contains others has the number of its direct children, @n_ops,
+ * which the caller writes after it.  Only libc is needed, because the recorder's plugin is built with this
+ * header.
  */
 #ifndef LOADERS_USERCORN_OP_WRITE_H
 #define LOADERS_USERCORN_OP_WRITE_H
@@ -15,7 +16,7 @@
 #include "note.h"
 #include "ops.h"
 
-/* Lengths of ops without what follows them: the longest that is not listed is MAP with 38. */
+/* Lengths of ops in bytes, without their strings, bytes, arguments and children. */
 #define UCIR_PUT_FRAME_LEN 13u
 #define UCIR_PUT_STEP_LEN 2u
 #define UCIR_PUT_JMP_LEN 13u
@@ -53,7 +54,7 @@ static inline uint8_t *ucir_put_bytes(uint8_t *p, const void *bytes, size_t len)
 	return p + len;
 }
 
-/* A FRAME or KEYFRAME. */
+/* Write a FRAME or KEYFRAME. */
 static inline uint8_t *ucir_put_frame(uint8_t *p, uint8_t kind, uint64_t pid, uint32_t n_ops)
 {
 	*p++ = kind;
@@ -85,21 +86,21 @@ static inline uint8_t *ucir_put_spreg(uint8_t *p, uint16_t num, const void *byte
 	return ucir_put_bytes(ucir_put_u16(ucir_put_u16(p, num), len), bytes, len);
 }
 
-/* A READ; or a WRITE or CHANGED, whose @len bytes follow. */
+/* Write a READ; or a WRITE or CHANGED without its @len bytes, which the caller writes after it. */
 static inline uint8_t *ucir_put_access(uint8_t *p, uint8_t kind, uint64_t addr, uint32_t len)
 {
 	*p++ = kind;
 	return ucir_put_u32(ucir_put_u64(p, addr), len);
 }
 
-/* A WRITE or CHANGED with its bytes. */
+/* Write a WRITE or CHANGED with its bytes. */
 static inline uint8_t *ucir_put_contents(uint8_t *p, uint8_t kind, uint64_t addr, const void *bytes,
 					 uint32_t len)
 {
 	return ucir_put_bytes(ucir_put_access(p, kind, addr, len), bytes, len);
 }
 
-/* An UNMAP or FORGET. */
+/* Write an UNMAP or FORGET. */
 static inline uint8_t *ucir_put_range(uint8_t *p, uint8_t kind, uint64_t addr, uint64_t len)
 {
 	*p++ = kind;
@@ -145,7 +146,7 @@ static inline uint8_t *ucir_put_signal(uint8_t *p, uint16_t num, int32_t code, u
 	return ucir_put_u32(p, n_ops);
 }
 
-/* @n_insns: instructions that were executed in it. */
+/* @n_insns is the number of instructions that were executed in the gap. */
 static inline uint8_t *ucir_put_gap(uint8_t *p, uint64_t n_insns, uint32_t n_ops)
 {
 	*p++ = UCIR_GAP;

@@ -139,8 +139,10 @@ void bap_plans_fini(struct bap_plans *ps);
 void bap_plans_note(struct bap_plans *ps, const struct bap_parser *in, const struct bap_plan_frame *f);
 
 /*
- * Parse the thread field at @p into *t.  Returns the end of the field, which may be after @end; NULL if there
- * is another field.
+ * Parse the thread field at @p into *t.
+ *
+ * Returns the end of the field, which may be after @end.
+ * Returns NULL if there is another field.
  */
 static inline const uint8_t *bap_plan_thread(struct bap_plan_thread *t, const uint8_t *p, const uint8_t *end)
 {
@@ -161,8 +163,10 @@ static inline const uint8_t *bap_plan_thread(struct bap_plan_thread *t, const ui
 }
 
 /*
- * Parse the beginning of a std frame and set *f.  Returns false if the fields are not in the order in which
- * recorders write them, or if the tail is too short or too long for a plan.
+ * Parse the beginning of a std frame and set *f.
+ *
+ * Returns false if the fields are not in the order in which recorders write them.
+ * Returns false if the tail is too short or too long for a plan.
  */
 static inline bool bap_plan_split(struct bap_plans *ps, const struct ts_cursor *body,
 				  struct bap_plan_frame *f)
@@ -220,8 +224,10 @@ static inline bool bap_plan_is_for(const struct bap_plan *plan, const struct bap
 }
 
 /*
- * Returns the plan that fits the frame, NULL if there is none.  Because programs repeat themselves, the plan
- * that followed the last plan the time before is tried first, and is prefetched one frame ahead.
+ * Returns the plan that fits the frame.
+ * Returns NULL if there is none.
+ * Because programs repeat themselves, the plan that followed the last plan the time before is tried first,
+ * and is prefetched one frame ahead.
  */
 static inline const struct bap_plan *bap_plans_find(struct bap_plans *ps, const struct bap_plan_frame *f)
 {

@@ -75,7 +75,8 @@ struct bap_results;
  * Decode the instruction at @pc.  @bytes has @len bytes, not 0, and begins with it.  *table is a cache, NULL
  * at first; it is allocated when it is needed, and the caller frees it with free().
  *
- * Returns the result, valid until the next call; NULL if memory is exhausted.
+ * Returns the result, valid until the next call.
+ * Returns NULL if memory is exhausted.
  */
 const struct bap_result *bap_results_find(struct bap_results **table, const struct ts_x86 *x, uint64_t pc,
 					  const uint8_t *bytes, uint64_t len);

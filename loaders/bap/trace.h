@@ -232,14 +232,18 @@ enum {
 /* A machine of x86. */
 #define BAP_I8086 2
 
-/* Returns the name of architecture @number, a constant; NULL if the format does not define the number. */
+/*
+ * Returns the name of architecture @number, a constant.
+ * Returns NULL if the format does not define the number.
+ */
 const char *bap_arch_name(uint64_t number);
 
 /*
  * The model's architecture for the numbers of the header.  *is_order_open is set to true if the header does
  * not determine the byte order and there are machines of both orders; the result then has the usual order.
  *
- * Returns the architecture, a constant; NULL if the model has none.
+ * Returns the architecture, a constant.
+ * Returns NULL if the model has none.
  */
 const struct ts_arch *bap_arch_model(uint64_t number, uint64_t machine, bool *is_order_open);
 

@@ -93,8 +93,8 @@ struct gdbrecord {
 };
 
 /*
- * Returns a reader at position 0, which the caller closes with its close(); NULL if memory is exhausted
- * (TS_ENOMEM).
+ * Returns a reader at position 0, which the caller closes with its close().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *err);
 

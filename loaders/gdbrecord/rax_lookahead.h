@@ -38,7 +38,8 @@ void ahead_fini(struct ahead *a);
  * Set *found to the first of the cases above from the group at file offset @off on.  Damage counts as the end
  * of the log.  Searches with ascending @off need one pass over the log together.
  *
- * Returns false if the file cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns false if the file cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ahead_look(struct ahead *a, uint64_t off, enum ahead_rax *found, struct ts_error *err);
 

@@ -94,7 +94,8 @@ void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *
  * The moves of the line's instruction between memory and registers.  @state has the registers before the
  * instruction, which select the instruction set of ARM.
  *
- * Returns the moves, valid until the next call; NULL if the code is unknown or cannot be decoded.
+ * Returns the moves, valid until the next call.
+ * Returns NULL if the code is unknown or cannot be decoded.
  */
 const struct grammar_moves *grammar_decoder_moves(struct grammar_decoder *d, const struct grammar_line *line,
 						  const struct ts_op_state *state);

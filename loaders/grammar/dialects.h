@@ -13,7 +13,10 @@
 #include "log.h"
 #include "loaders/loader.h"
 
-/* Returns the built-in grammar called @name, a constant; NULL if there is no such grammar. */
+/*
+ * Returns the built-in grammar called @name, a constant.
+ * Returns NULL if there is no such grammar.
+ */
 const struct grammar_text *grammar_find(const char *name);
 
 /*

@@ -150,7 +150,8 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
  * Set log->is_blocks from the first states.  It is true if, after most instructions that are no branch, the
  * next state is not at the next instruction.  If the log has no code, it is false.
  *
- * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
+ * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool grammar_find_blocks(struct grammar_log *log, struct ts_error *err);
 
@@ -160,7 +161,8 @@ bool grammar_find_blocks(struct grammar_log *log, struct ts_error *err);
  * Add two notes for the author of a grammar: "lines", the number of the first lines that each line of the grammar matches,
  * and "no pattern", the first lines that no pattern matches.
  *
- * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool grammar_count_lines(struct grammar_log *log, struct ts_error *err);
 

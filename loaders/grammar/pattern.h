@@ -37,7 +37,8 @@ bool grammar_list_find(struct grammar *g, struct grammar_scan *s, size_t at, str
 /*
  * Parse the patterns of a statement, separated by "|".  @list is the list of items, for GRAMMAR_ITEM.
  *
- * Returns false if a pattern is malformed, or if there are too many.
+ * Returns false if a pattern is malformed.
+ * Returns false if there are too many.
  */
 bool grammar_patterns(struct grammar *g, struct grammar_scan *s, enum grammar_kind kind, unsigned list);
 

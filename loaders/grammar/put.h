@@ -9,7 +9,10 @@
 
 #include "line.h"
 
-/* Returns the register called m->name, with the letter @prefix (0: none) before it; NULL if there is none. */
+/*
+ * Returns the register called m->name, with the letter @prefix (0: none) before it.
+ * Returns NULL if there is none.
+ */
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix);
 
 /* Use the value of a register item that is the program counter as the line's pc, unless the line has one. */
@@ -56,8 +59,10 @@ void grammar_put_access(struct grammar_matcher *m, uint32_t has);
 void grammar_put_item(struct grammar_matcher *m);
 
 /*
- * Add a group of code digits to the line's code.  Returns false if the digits are not whole bytes, or if the
- * code has more than GRAMMAR_MAX_CODE bytes.
+ * Add a group of code digits to the line's code.
+ *
+ * Returns false if the digits are not whole bytes.
+ * Returns false if the code has more than GRAMMAR_MAX_CODE bytes.
  */
 bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct grammar_digits *group);
 

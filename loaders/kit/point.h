@@ -78,7 +78,12 @@ uint64_t point_get(struct point *p, uint64_t max);
 /* Read a number of [@min, @max].  Returns it; @min after a failure. */
 uint64_t point_get_between(struct point *p, uint64_t min, uint64_t max);
 
-/* Read a number that is 0 or 1.  Returns it; false after a failure. */
+/*
+ * Read a number that is 0 or 1.
+ *
+ * Returns it.
+ * Returns false after a failure.
+ */
 static inline bool point_get_flag(struct point *p)
 {
 	return point_get(p, 1);

@@ -226,7 +226,8 @@ static inline void rvn_tell_padded(const struct rvn_reg *reg, const uint8_t *val
 /*
  * A reader at the first event.
  *
- * Returns the reader, which the caller closes with its close(); NULL if memory is exhausted (TS_ENOMEM).
+ * Returns the reader, which the caller closes with its close().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err);
 

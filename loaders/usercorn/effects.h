@@ -51,7 +51,8 @@ bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t 
  *
  * Returns false if the trace ends inside the op (TS_ETRUNC; the sentence has the length of the valid part).
  * Returns false if the op is malformed (TS_ECORRUPT).
- * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
 {

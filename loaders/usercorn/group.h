@@ -98,7 +98,8 @@ bool ucir_leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, struc
 /*
  * Process a frame header, which selects the process of the ops that follow.
  *
- * Returns false if there are too many tasks (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if there are too many tasks (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 		      struct ts_error *err);
@@ -229,15 +230,17 @@ static inline bool ucir_may_be_tail(const struct ucir_reader *r)
  * After a step was closed: append the effects of the following ops that belong to it.  An op that does not belong to it, or
  * is malformed, is left for next().
  *
- * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).  The step may
- * then lack some of its effects.
+ * Returns false if the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The step may then lack some of its effects.
  */
 bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err);
 
 /*
  * Process an END that no step can have: before the first step, or inside an instruction.
  *
- * Returns false if it is of an unknown kind (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if it is of an unknown kind (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 		    struct ts_error *err);

@@ -66,7 +66,8 @@ static inline const uint8_t *ucir_stream_at_hand(const struct ucir_stream *s, si
 }
 
 /*
- * Returns the bytes from stream offset @off up to the next one, borrowed; NULL if they are not in the window.
+ * Returns the bytes from stream offset @off up to the next one, borrowed.
+ * Returns NULL if they are not in the window.
  */
 static inline const uint8_t *ucir_stream_passed(const struct ucir_stream *s, uint64_t off)
 {

@@ -73,7 +73,8 @@ void ucir_tasks_fini(struct ucir_tasks *tasks);
 /*
  * Find a live task by its process id @pid, or by its thread ordinal @thread.
  *
- * Return the task, borrowed until ucir_tasks_remove(); NULL if there is none.
+ * Return the task, borrowed until ucir_tasks_remove().
+ * Return NULL if there is none.
  */
 struct ucir_task *ucir_tasks_find(const struct ucir_tasks *tasks, uint64_t pid);
 struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t thread);
@@ -81,7 +82,8 @@ struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t 
 /*
  * Add a task.
  *
- * Returns the task, borrowed until ucir_tasks_remove(); NULL if memory is exhausted (TS_ENOMEM).
+ * Returns the task, borrowed until ucir_tasks_remove().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_t thread,
 				 struct ts_error *err);

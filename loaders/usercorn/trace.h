@@ -42,7 +42,10 @@ struct ucir_arch {
 	uint32_t exits[2]; /* Linux's numbers of exit and exit_group; before version 2 */
 };
 
-/* Returns the architecture that a header of @version calls @name, a constant; NULL if the name is unknown. */
+/*
+ * Returns the architecture that a header of @version calls @name, a constant.
+ * Returns NULL if the name is unknown.
+ */
 const struct ucir_arch *ucir_arch_find(const char *name, unsigned version);
 
 /* Returns the names of all architectures of @version, a literal for messages. */
@@ -129,7 +132,8 @@ struct ucir_start {
  * Returns TS_ITEM at the STEP.
  * Returns TS_END if the trace ends without a STEP.
  * Returns TS_FAIL if the trace is truncated (TS_ETRUNC) or damaged (TS_ECORRUPT) before it.
- * Returns TS_FAIL if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, struct ts_error *err);
 
@@ -192,7 +196,8 @@ struct ucir_vote {
  * Answer the @n questions, at most UCIR_MAX_VOTES, from a bounded first part of the trace.  If the trace is
  * damaged there, only the part before the damage is used.
  *
- * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_vote(struct usercorn *rec, struct ucir_vote *votes, size_t n, struct ts_error *err);
 

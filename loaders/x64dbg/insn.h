@@ -136,7 +136,10 @@ static inline bool x64dbg_insn_leads_to(const struct x64dbg_insn *insn, uint64_t
 	return true;
 }
 
-/* Returns the one of the instruction's two forms that the block at @p has, NULL if it has neither. */
+/*
+ * Returns the one of the instruction's two forms that the block at @p has.
+ * Returns NULL if it has neither.
+ */
 static inline const struct x64dbg_form *x64dbg_insn_form(const struct x64dbg_insn *insn, const uint8_t *p)
 {
 	if (__builtin_expect(x64dbg_form_is(&insn->form, p), 1))

@@ -80,7 +80,10 @@ void rsp_connection_tell(struct rsp_connection *c, int64_t now);
 /* Schedule a turn if a connection wants one. */
 void rsp_server_wake(struct rsp_server *sv);
 
-/* Returns the connection that has waited longest for a turn; NULL if none wants one. */
+/*
+ * Returns the connection that has waited longest for a turn.
+ * Returns NULL if none wants one.
+ */
 struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
 
 /* Leave the event loop after the current event. */

@@ -58,8 +58,9 @@ void rsp_breaks_fini(struct rsp_breaks *b);
  * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  Takes ownership
  * of @conditions, on failure too.
  *
- * Returns false if memory is exhausted, if there are RSP_MAX_BREAKS already, or if all expressions together
- * exceed their memory limit.
+ * Returns false if memory is exhausted.
+ * Returns false if there are RSP_MAX_BREAKS already.
+ * Returns false if all expressions together exceed their memory limit.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 		       struct ts_ax **conditions, size_t n_conditions);

@@ -133,7 +133,11 @@ struct rsp_session {
 	bool is_closing;             /* the connection ends when all output is sent */
 };
 
-/* Begin a session at position 0.  Returns false if memory is exhausted. */
+/*
+ * Begin a session at position 0.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, struct ts_error *err);
 void rsp_session_fini(struct rsp_session *s);
 
@@ -254,7 +258,7 @@ bool rsp_session_begins_later(const struct rsp_session *s, uint32_t thread);
  * step nor unwind code without debug information.  The unknown pc of the running thread is all ones,
  * without which gdb neither connects nor stops.  For other clients they are unknown.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
 		      uint8_t *known, struct ts_error *err);
@@ -262,7 +266,7 @@ bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread
 /*
  * Memory of @process at @pos by the client's addresses, otherwise as ts_query_mem().
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		     uint8_t *data, uint8_t *known, struct ts_error *err);
@@ -298,8 +302,8 @@ enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const str
 /*
  * Answer one packet: the reply is added to @r, which must be empty.
  *
- * Returns true if there is a reply to send, false if not: a stop reply comes later, or the session ends
- * (is_closing).
+ * Returns true if there is a reply to send.
+ * Returns false if not: a stop reply comes later, or the session ends (is_closing).
  */
 bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 

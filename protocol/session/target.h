@@ -82,22 +82,23 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
  * Find the program's address: @base (its lowest page; may be NULL) if the user gave it.  Inconsistencies are
  * logged.
  *
- * Returns false if memory is exhausted (TS_ENOMEM), or if the trace or the program's file can no longer be
- * read.
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace or the program's file can no longer be read.
  */
 bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct ts_error *err);
 
 /*
  * Also use files of this machine that the recording names, if they are the recorded ones (local_files.h).
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err);
 
 /*
  * The file for the recorded path @path: under the sysroot, or on this machine.
  *
- * Returns the file (borrowed), NULL if there is none.
+ * Returns the file (borrowed).
+ * Returns NULL if there is none.
  */
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
@@ -117,7 +118,8 @@ void rsp_target_fini(struct rsp_target *target);
  * Show registers to all clients as those of @arch; by default the registers of a machine are those of the
  * code at the position where the client connects.
  *
- * Returns false if the recorded registers cannot be shown like this (TS_EUSAGE), or if memory is exhausted.
+ * Returns false if the recorded registers cannot be shown like this (TS_EUSAGE).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err);
 

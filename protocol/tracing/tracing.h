@@ -71,8 +71,9 @@ void rsp_tracing_take(struct rsp_tracing *t);
 void rsp_tracing_reset(struct rsp_tracing *t);
 
 /*
- * Make the implied tracepoint of a recording without tracepoints; rsp_tracing_shown() then has it.  Returns
- * false if the trace cannot be read.
+ * Make the implied tracepoint of a recording without tracepoints; rsp_tracing_shown() then has it.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err);
 
@@ -99,8 +100,10 @@ static inline bool rsp_tracing_is_looking(const struct rsp_tracing *t)
 }
 
 /*
- * Select frame @n, or the live state with TS_NO_FRAME.  Returns false if the trace cannot be read; the
- * selection is then unchanged.
+ * Select frame @n, or the live state with TS_NO_FRAME.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT); the selection is then
+ * unchanged.
  */
 bool rsp_tracing_select(struct rsp_tracing *t, uint64_t n, struct ts_error *err);
 
@@ -119,8 +122,8 @@ uint64_t rsp_tracing_next(const struct rsp_tracing *t);
  * Frames in a row as bytes (src/query/frame_bytes.h): at most @len bytes from @off on are appended to @out,
  * none at the end.
  *
- * Returns false if @off is beyond the end, or too far after the last piece to be searched at once, or if the trace
- * cannot be read.
+ * Returns false if @off is beyond the end, or too far after the last piece to be searched at once.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err);

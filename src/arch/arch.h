@@ -136,7 +136,8 @@ struct ts_regset {
  * A name that says no byte order finds the usual one: "arm" and "aarch64" little-endian, "mips" and "ppc64"
  * big-endian.
  *
- * Returns the table, NULL if the name is unknown.
+ * Returns the table.
+ * Returns NULL if the name is unknown.
  */
 const struct ts_arch *ts_arch_find(const char *name);
 

@@ -127,8 +127,10 @@ struct ts_rows_ops {
 	/*
 	 * Begin to answer rows->qn; the rest of the struct is zero.  May be NULL.
 	 *
-	 * Returns false if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if memory is
-	 * exhausted; close() is called then.
+	 * Returns false if the question makes no sense here (TS_EUSAGE).
+	 * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+	 * Returns false if memory is exhausted (TS_ENOMEM).
+	 * After a failure close() is called.
 	 */
 	bool (*begin)(struct ts_rows *rows, struct ts_error *err);
 	/* Fill @row, which is empty, with the next row. */
@@ -161,8 +163,10 @@ struct ts_rows {
 };
 
 /*
- * A cursor over the answer to @qn; both are borrowed until it is closed.  Returns NULL if begin() of @ops does not succeed, or
- * memory is exhausted (TS_ENOMEM).
+ * A cursor over the answer to @qn; both are borrowed until it is closed.
+ *
+ * Returns NULL if begin() of @ops does not succeed.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 void *ts_rows_open(const struct ts_rows_ops *ops, struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 		   struct ts_error *err);

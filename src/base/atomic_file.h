@@ -33,15 +33,21 @@ bool ts_atomic_file_is_same(const char *a, const char *b);
 /*
  * Begin to write the file @path; "-" is the standard output.
  *
- * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO), or memory
- * is exhausted.  The caller must call ts_atomic_file_fini() in both cases.
+ * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The caller must call ts_atomic_file_fini() in both cases.
  */
 bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_error *err);
 
 /* Discard a file that was not finished. */
 void ts_atomic_file_fini(struct ts_atomic_file *f);
 
-/* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+/*
+ * Append.
+ *
+ * Returns false if it cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err);
 
 /*

@@ -28,7 +28,10 @@ void ts_buf_reset(struct ts_buf *b);
 bool ts_buf_ok(const struct ts_buf *b);
 
 /*
- * Reserve @len more bytes.  Returns their address (they are not yet counted in len), NULL if memory is exhausted.
+ * Reserve @len more bytes.
+ *
+ * Returns their address (they are not yet counted in len).
+ * Returns NULL if memory is exhausted.
  */
 uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
 

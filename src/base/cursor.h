@@ -40,7 +40,12 @@ static inline bool ts_ok(const struct ts_cursor *c)
  */
 const uint8_t *ts_cursor_short(struct ts_cursor *c, uint64_t need);
 
-/* Take the next @len bytes.  Returns them (borrowed from the range), NULL when fewer are left. */
+/*
+ * Take the next @len bytes.
+ *
+ * Returns them (borrowed from the range).
+ * Returns NULL when fewer are left.
+ */
 static inline const uint8_t *ts_take(struct ts_cursor *c, uint64_t len)
 {
 	const uint8_t *p = c->p;

@@ -62,7 +62,8 @@ struct ts_call_packer;
 /*
  * A packer that adds the edges of calls to @edges (borrowed until ts_call_packer_free()).
  *
- * Returns the packer, which the caller frees with ts_call_packer_free(); NULL if memory is exhausted.
+ * Returns the packer, which the caller frees with ts_call_packer_free().
+ * Returns NULL if memory is exhausted.
  */
 struct ts_call_packer *ts_call_packer_new(struct ts_call_edges *edges);
 void ts_call_packer_free(struct ts_call_packer *p);
@@ -73,8 +74,9 @@ void ts_call_packer_add(struct ts_call_packer *p, const struct ts_call *calls, u
 /*
  * Set *pack to all blocks that were added.
  *
- * Returns false if memory is exhausted, or if the blocks have 4 GiB or more.  The caller calls
- * ts_call_pack_fini() in both cases.
+ * Returns false if memory is exhausted.
+ * Returns false if the blocks have 4 GiB or more.
+ * The caller calls ts_call_pack_fini() in both cases.
  */
 bool ts_call_packer_finish(struct ts_call_packer *p, struct ts_call_pack *pack);
 

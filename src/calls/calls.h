@@ -22,7 +22,10 @@ struct ts_index_arrays;
 
 struct ts_calls;
 
-/* Returns an empty object, which the caller frees with ts_calls_free(); NULL if memory is exhausted. */
+/*
+ * Returns an empty object, which the caller frees with ts_calls_free().
+ * Returns NULL if memory is exhausted.
+ */
 struct ts_calls *ts_calls_new(void);
 void ts_calls_free(struct ts_calls *c);
 
@@ -37,7 +40,8 @@ uint64_t ts_calls_mem(const struct ts_calls *c);
  * until ts_calls_end(): call->ordinal and call->end are ignored, and call->kind matters only if it is
  * TS_CALL_SWITCH.
  *
- * Returns its ordinal; TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 calls.
+ * Returns its ordinal.
+ * Returns TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 calls.
  */
 uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call);
 
@@ -103,7 +107,8 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
 /*
  * The last call or switch of a thread by a step before position @pos.
  *
- * Returns its ordinal, TS_NO_CALL if there is none.
+ * Returns its ordinal.
+ * Returns TS_NO_CALL if there is none.
  */
 uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos);
 

@@ -32,7 +32,10 @@ struct ts_call_edges {
 
 void ts_call_edges_fini(struct ts_call_edges *s);
 
-/* Returns the number of an edge, which is added if it is new; TS_NO_EDGE if memory is exhausted. */
+/*
+ * Returns the number of an edge, which is added if it is new.
+ * Returns TS_NO_EDGE if memory is exhausted.
+ */
 uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t target);
 
 /* Save the edges that were added since the last call. */

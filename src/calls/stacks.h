@@ -150,8 +150,8 @@ static inline uint32_t ts_stacks_bucket(uint64_t ret)
 }
 
 /*
- * Returns the buckets of the current stack, borrowed; NULL if the processor has no link register, or before a
- * move.
+ * Returns the buckets of the current stack, borrowed.
+ * Returns NULL if the processor has no link register, or before a move.
  */
 static inline const uint32_t *ts_stacks_buckets(const struct ts_stacks *ss)
 {

@@ -28,7 +28,8 @@ struct ts_call_tracker;
  * stack pointer is virtual.  With @is_before the register writes of the last step of a thread, before another
  * thread runs, appear in a later step.
  *
- * Returns the tracker, which the caller frees with ts_call_tracker_free(); NULL if memory is exhausted.
+ * Returns the tracker, which the caller frees with ts_call_tracker_free().
+ * Returns NULL if memory is exhausted.
  */
 struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct ts_regset *set,
 					    bool is_physical, bool is_before);

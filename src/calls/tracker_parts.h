@@ -65,7 +65,8 @@ struct ts_call_tracker {
 };
 
 /*
- * Returns thread @id, which is added if it is new, borrowed until the next call; NULL if memory is exhausted.
+ * Returns thread @id, which is added if it is new, borrowed until the next call.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_call_thread *ts_call_tracker_thread(struct ts_call_tracker *tr, uint32_t id);
 

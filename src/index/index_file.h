@@ -47,8 +47,9 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 /*
  * Begin the index @path, or continue an unfinished one with the same @key.
  *
- * Returns NULL if the system refuses (TS_EIO), another process is building it (TS_ELIMIT), or memory is
- * exhausted.
+ * Returns NULL if the system refuses (TS_EIO).
+ * Returns NULL if another process is building it (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err);
 

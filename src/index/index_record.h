@@ -62,7 +62,8 @@ void ts_index_put_entry(uint8_t *entry, uint64_t off, uint64_t len, uint32_t pac
 /*
  * Map the record of @len bytes, at least a head, at @off of file @fd; @pool is that of the file's blocks.
  *
- * Returns false if it cannot be mapped (errno is set), or its numbers do not fit its length.
+ * Returns false if it cannot be mapped (errno is set).
+ * Returns false if its numbers do not fit its length.
  */
 bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
 			 uint64_t len);
@@ -88,7 +89,8 @@ bool ts_index_record_is_number(const struct ts_index_record *r, size_t number);
  * (index_summary.h).  *used is set to the number of these bytes that describe it; they must remain valid.  The record
  * itself is not read; numbers are checked against @len.
  *
- * Returns false if they contradict each other, or memory is exhausted.
+ * Returns false if they contradict each other.
+ * Returns false if memory is exhausted.
  */
 bool ts_index_record_read(struct ts_index_record *r, uint64_t off, uint64_t len, const uint8_t *bytes,
 			  size_t n_bytes, size_t *used);

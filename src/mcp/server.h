@@ -51,7 +51,7 @@ void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row);
 /*
  * Make newly read positions available to questions.  If no goto has set the position, it becomes the new end.
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err);
 
@@ -88,7 +88,12 @@ void ts_mcp_where(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const js
 /* The tool sql; its arguments have been checked. */
 void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id);
 
-/* The tables and their columns, a declaration a line.  Returns a new reference; NULL if memory is exhausted. */
+/*
+ * The tables and their columns, a declaration a line.
+ *
+ * Returns a new reference.
+ * Returns NULL if memory is exhausted.
+ */
 json_t *ts_mcp_sql_schema(struct ts_mcp_recording *r);
 
 /* ---------------------------------------------------------------------------------------- resources.c */

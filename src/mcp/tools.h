@@ -33,7 +33,8 @@ enum ts_mcp_tool {
  * The list of all tools for tools/list; with @has_several recordings the argument "recording" is
  * required.
  *
- * Returns a new reference, NULL if memory is exhausted.
+ * Returns a new reference.
+ * Returns NULL if memory is exhausted.
  */
 json_t *ts_mcp_tools(bool has_several);
 

@@ -41,8 +41,9 @@ void ts_areas_fini(struct ts_areas *a);
 void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t last);
 
 /*
- * Returns the label of the module or file that contains @addr, TS_NO_LABEL if none does.  *until is set to
- * the last address for which the result is the same.
+ * Returns the label of the module or file that contains @addr.
+ * Returns TS_NO_LABEL if none does.
+ * *until is set to the last address for which the result is the same.
  */
 typedef uint32_t ts_area_owner(void *user, uint32_t process, uint64_t addr, uint64_t *until);
 
@@ -55,7 +56,10 @@ typedef uint32_t ts_area_owner(void *user, uint32_t process, uint64_t addr, uint
 bool ts_areas_arrange(struct ts_areas *a, size_t max_areas, uint32_t max_rows,
 		      ts_area_owner *owner, void *user);
 
-/* Returns the row that shows @addr of @process, TS_NO_ROW if there is none. */
+/*
+ * Returns the row that shows @addr of @process.
+ * Returns TS_NO_ROW if there is none.
+ */
 uint32_t ts_areas_row(const struct ts_areas *a, uint32_t process, uint64_t addr);
 
 #endif

@@ -35,12 +35,16 @@ void ts_labels_fini(struct ts_labels *l);
 
 /*
  * Returns the label of @name, which is added if it is new.
- * Returns TS_NO_LABEL if @name is NULL, if a limit is reached (is_full), or if memory is exhausted
- * (is_failed).
+ * Returns TS_NO_LABEL if @name is NULL.
+ * Returns TS_NO_LABEL if a limit is reached (is_full).
+ * Returns TS_NO_LABEL if memory is exhausted (is_failed).
  */
 uint32_t ts_labels_add(struct ts_labels *l, const char *name);
 
-/* Returns the text of a label, borrowed until ts_labels_fini(); NULL for TS_NO_LABEL. */
+/*
+ * Returns the text of a label, borrowed until ts_labels_fini().
+ * Returns NULL for TS_NO_LABEL.
+ */
 const char *ts_labels_text(const struct ts_labels *l, uint32_t label);
 
 #endif

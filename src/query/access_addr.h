@@ -15,7 +15,8 @@
  * of @phys decides.  Without one, *addr is set by ts_untranslate_at().  *is_found is false if no address is
  * found.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_access_addr(struct ts_query *q, uint64_t pos, uint64_t phys, uint64_t *addr, bool *is_found,
 			  struct ts_error *err);

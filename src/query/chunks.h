@@ -21,8 +21,8 @@ struct cached_chunk *ts_query_cached_chunk(struct ts_query *q, uint64_t chunk);
  * The first @n_steps steps of a chunk, decoded, or all if it has fewer: step i is step chunk * TS_CHUNK_STEPS
  * + i of the recording.
  *
- * Returns the batch, which may hold more of them, borrowed until the next question; NULL if the trace cannot
- * be read any more.
+ * Returns the batch, which may hold more of them, borrowed until the next question.
+ * Returns NULL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
 				      struct ts_error *err);

@@ -37,7 +37,8 @@ bool ts_query_has_operands(const struct ts_query *q);
  * of 16-bit code, or if it did not complete (->is_stopped: ops.len and the text are those of an instruction that faulted).
  * It is valid until another instruction is asked for.
  *
- * Returns NULL if the trace cannot be read, or memory is exhausted.
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
@@ -55,7 +56,8 @@ const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, s
  * guessed (ts_facts) and instructions are decoded.  Then *len is the decoded instruction's length, 0 if
  * there is no instruction.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err);
 
@@ -76,7 +78,8 @@ bool ts_query_decode(struct ts_query *q, struct ts_op_mode mode, uint64_t pc, co
 /*
  * The registers of @thread before step @pos, for ts_operands_addr(); valid until the next call.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_op_state(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_op_state *state,
 		       struct ts_error *err);
@@ -91,7 +94,7 @@ bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded 
  * is not known.  In the recording of a machine the page tables that map @pc and the mode do not change
  * either.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsigned len, uint64_t pos,
 			 uint64_t *first, struct ts_error *err);

@@ -76,7 +76,8 @@ struct ts_translation {
 /*
  * Translate @addr by the tables in the memory of @process at position @pos.
  *
- * Returns false if the trace cannot be read any more; unmapped and unknown are answers.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT); unmapped and unknown
+ * are answers.
  */
 bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process,
 		  uint64_t addr, struct ts_translation *t, struct ts_error *err);
@@ -90,7 +91,7 @@ bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
  * *is_found is false if they map none or several to it, an entry is not known, or there are more tables than are read for
  * one answer.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_untranslate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t phys, uint64_t *addr,
 		       bool *is_found, struct ts_error *err);
@@ -99,7 +100,7 @@ bool ts_untranslate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint6
  * Memory of @process at @pos by virtual addresses, otherwise as ts_query_mem(): what is not mapped is
  * unknown.  Without ts_paging_is_known() addresses are those of the recording.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		    uint8_t *data, uint8_t *known, struct ts_error *err);

@@ -43,7 +43,8 @@ struct ts_tracing;
 /*
  * Questions to @tl (borrowed; must outlive it), of which at least a part has been read.
  *
- * Returns NULL if the recording cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns NULL if the recording cannot be read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err);
 void ts_query_free(struct ts_query *q);
@@ -165,7 +166,7 @@ void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats);
  * Step @pos, which must be below ts_query_n_steps(): *batch gets the chunk that holds its effects.  Both are
  * borrowed until the next question.
  *
- * Returns NULL if the trace cannot be read any more.
+ * Returns NULL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
 				    struct ts_error *err);
@@ -190,7 +191,7 @@ uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos);
  * The address of the instruction that @thread executes next at position @pos; *has_pc is false where no step
  * of the snapshot tells.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc,
 		 struct ts_error *err);
@@ -199,7 +200,7 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
  * The registers of @thread at @pos in the 'g' layout: regset.g_len bytes to @data and to @known (1 or 0 a
  * byte).
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		   struct ts_error *err);
@@ -222,8 +223,11 @@ bool ts_query_regs_follow(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 /*
  * The value of register @i of the register set, -1 for none, as a number.
  *
- * Returns false if there is no such register, if it has more than 8 bytes or one of them is unknown; if memory is exhausted or
- * the trace cannot be read any more, *err tells, too.
+ * Returns true with *value set.
+ * Returns false with *err unchanged if there is no such register, if it has more than 8 bytes, or if one of
+ * its bytes is unknown.
+ * Returns false with *err set if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false with *err set if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint64_t *value, struct ts_error *err);
 
@@ -231,7 +235,7 @@ bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint
  * Memory of @process at @pos: @len bytes at @addr to @data and @known (1 or 0 a byte; data is 0 where
  * unknown).  What passes the end of the address space is unknown.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		  uint8_t *data, uint8_t *known, struct ts_error *err);
@@ -272,7 +276,8 @@ enum ts_access {
  * been accessed in one of the ways @accesses, a mask of enum ts_access; its steps are @chunk * TS_CHUNK_STEPS and those
  * after it, below ts_query_n_steps(), and ts_query_step() tells which did.  search.h looks for the exact step.
  *
- * Returns TS_NO_CHUNK if there is none, or if @chunk is TS_NO_CHUNK.
+ * Returns TS_NO_CHUNK if there is none.
+ * Returns TS_NO_CHUNK if @chunk is TS_NO_CHUNK.
  */
 uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint32_t process, uint64_t first, uint64_t last,
 			      uint64_t chunk, bool is_reverse);

@@ -94,7 +94,8 @@ void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t proces
  * in the same threads, and wrote the same values to the same registers (bytes of the 'g' layout) and memory.
  * 0: cannot be said.  *n gets how many chunks.  Inferred writes (ts_query_next_sight()) are not part of them.
  *
- * Returns the numbers, borrowed; NULL if the recording is incomplete, or its index was built without them.
+ * Returns the numbers, borrowed.
+ * Returns NULL if the recording is incomplete, or its index was built without them.
  */
 const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
 

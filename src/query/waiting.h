@@ -24,7 +24,8 @@ struct ts_waiting {
 /*
  * Does @thread wait at @pos?
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_waiting_find(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_waiting *w, struct ts_error *err);
 

@@ -30,7 +30,8 @@ struct ts_log_decoder_counts {
 /*
  * A decoder for the log of process @process, for @arch as a recording names it.  The frames are borrowed.
  *
- * Returns NULL if logs of @arch cannot be decoded, or if memory is exhausted.
+ * Returns NULL if logs of @arch cannot be decoded.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_log_decoder *ts_log_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames);
 void ts_log_decoder_free(struct ts_log_decoder *d);

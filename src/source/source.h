@@ -44,8 +44,10 @@ struct ts_source_listener {
 /*
  * Open the regular file @path for reading.
  *
- * Returns the source, to be closed with ts_source_close().  Returns NULL if it cannot be opened (TS_EIO), is
- * not a regular file (TS_EUSAGE), or memory is exhausted (TS_ENOMEM).
+ * Returns the source, to be closed with ts_source_close().
+ * Returns NULL if it cannot be opened (TS_EIO).
+ * Returns NULL if it is not a regular file (TS_EUSAGE).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 
@@ -154,8 +156,10 @@ const struct ts_error *ts_source_damage(const struct ts_source *src);
  * Copy up to @len bytes from offset @off to @data; *got is set to their number, which is less than @len only at the end
  * that the file had when it was opened.
  *
- * Returns true on success.  Returns false if a system call fails or the file has become shorter
- * (TS_EIO; *got bytes are valid), or the bytes cannot be unpacked (TS_ECORRUPT, TS_ENOMEM).
+ * Returns true on success.
+ * Returns false if a system call fails or the file has become shorter (TS_EIO; *got bytes are valid).
+ * Returns false if the bytes cannot be unpacked (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err);

@@ -46,7 +46,8 @@ bool ts_loaded_is_called(const struct ts_loaded_file *module, const char *name, 
  * Find the module @name whose beginning is known; the user's own files take precedence.  *n is set to the number of
  * such modules at different addresses.
  *
- * Returns NULL if there is none, or if there are several.
+ * Returns NULL if there is none.
+ * Returns NULL if there are several.
  */
 const struct ts_loaded_file *ts_loaded_find(struct ts_loaded_files *m, const char *name, size_t len, unsigned *n);
 

@@ -33,7 +33,8 @@ struct ts_meanings {
  * The symbol with the name in the @len bytes at @name, in a question about code if @is_code.  Several symbols of the
  * program, and functions with one demangled name, are several meanings.
  *
- * Returns NULL if there is none (all->n is 0), or there are several (all->n > 1).
+ * Returns NULL if there is none (all->n is 0).
+ * Returns NULL if there are several (all->n > 1).
  */
 const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, size_t len, bool is_code,
 					struct ts_meanings *all);

@@ -14,8 +14,11 @@
 struct ts_process_names;
 
 /*
- * Read the list.  Returns NULL if the file cannot be read (TS_EIO), if a line is not "CR3 NAME" or repeats a process
- * (TS_EUSAGE), or if memory is exhausted.
+ * Read the list.
+ *
+ * Returns NULL if the file cannot be read (TS_EIO).
+ * Returns NULL if a line is not "CR3 NAME" or repeats a process (TS_EUSAGE).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_process_names *ts_process_names_read(const char *path, struct ts_error *err);
 void ts_process_names_free(struct ts_process_names *names);

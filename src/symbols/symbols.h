@@ -45,7 +45,8 @@ void ts_symbols_use_debug(struct ts_symbols *s, const struct ts_packed_debug *de
  * and files that are registered already as the program's own, are ignored.  @path is the recorded path; NULL: the
  * source's name.
  *
- * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if it cannot be opened again (TS_EIO).
  */
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const char *path, const uint64_t *base,
 			 struct ts_error *err);

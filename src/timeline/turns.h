@@ -172,8 +172,11 @@ bool ts_turns_take(struct ts_turn_piece *piece, struct ts_index_arrays *a, uint6
 bool ts_turns_use(struct ts_turns *s, const struct ts_turn_piece *piece);
 
 /*
- * Take the threads, of which there are at most @n_threads, then their places, of turns whose pieces were all added.
- * Return false if the arrays are invalid, or memory is exhausted.
+ * Take the threads, of which there are at most @n_threads, then their places, of turns whose pieces were all
+ * added.
+ *
+ * Return false if the arrays are invalid.
+ * Return false if memory is exhausted.
  */
 bool ts_turns_take_threads(struct ts_turns *s, struct ts_index_arrays *a, uint32_t n_threads);
 bool ts_turns_take_places(struct ts_turns *s, struct ts_index_arrays *a);

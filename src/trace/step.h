@@ -209,7 +209,8 @@ static inline bool ts_steps_room(struct ts_steps *b, uint32_t n, uint32_t len)
 /*
  * Append an effect without a value to the open step.
  *
- * Returns the effect, whose other members the caller may set; NULL if memory is exhausted (is_failed is then set).
+ * Returns the effect, whose other members the caller may set.
+ * Returns NULL if memory is exhausted (is_failed is then set).
  */
 static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 						uint64_t len)
@@ -226,7 +227,8 @@ static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effe
 /*
  * Append an effect with a value of @len bytes copied from @data.
  *
- * Returns the effect; NULL if memory is exhausted.
+ * Returns the effect.
+ * Returns NULL if memory is exhausted.
  */
 static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const void *data, uint32_t len)

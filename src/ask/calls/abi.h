@@ -50,7 +50,7 @@ struct ts_what ts_abi_result_place(const struct ts_abi *abi, const struct ts_reg
  * unknown argument is an empty text.  If an argument points to a string, the string follows after
  * TS_ROW_ASIDE, in quotes if @is_for_people.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		      bool is_for_people, struct ts_buf *out, struct ts_error *err);
@@ -63,7 +63,7 @@ bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, u
  * Append @value as a cell shows it (nothing if not @has_value) and the NUL.  The string that it points to
  * follows as in ts_abi_arguments().
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_abi_put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
 		      bool has_value, bool is_for_people, struct ts_error *err);

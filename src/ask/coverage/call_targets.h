@@ -24,8 +24,10 @@ void ts_call_targets_fini(struct ts_call_targets *t);
 /*
  * Collect the targets, of which there are at most @max, in the whole recording.
  *
- * Returns TS_END when all have been collected, TS_MORE if the budget is used up, TS_FAIL if the trace
- * cannot be read or memory is exhausted.
+ * Returns TS_END when all have been collected.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_call_targets_collect(struct ts_call_targets *t, struct ts_ask *ask, uint32_t process, size_t max,
 				    struct ts_budget *budget, struct ts_error *err);

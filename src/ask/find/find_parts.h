@@ -148,9 +148,11 @@ static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 /*
  * Find more matches of the first rest, unless f->again still has some to report.
  *
- * Returns TS_ITEM if f->again has a match to report, TS_END if the rest has no more (the next rest
- * becomes the first one), TS_MORE if the budget is used up, TS_FAIL if the trace cannot be read or
- * memory is exhausted.
+ * Returns TS_ITEM if f->again has a match to report.
+ * Returns TS_END if the rest has no more (the next rest becomes the first one).
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 

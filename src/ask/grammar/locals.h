@@ -14,8 +14,11 @@
  * same name.  A place in the function's frame belongs to the variable only during this call: the question's range is
  * narrowed to the call, except for questions about earlier positions.
  *
- * Returns TS_ITEM when qn->what is valid, TS_MORE if the budget is used up, TS_FAIL if there is neither a
- * variable nor a symbol of the name, or the variable has no place there (TS_EUSAGE), or the trace cannot be read.
+ * Returns TS_ITEM when qn->what is valid.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if there is neither a variable nor a symbol of the name, or the variable has no place there
+ * (TS_EUSAGE).
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 enum ts_next ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err);
 

@@ -63,7 +63,12 @@ enum ts_word ts_words_find(const struct ts_words *w);
 /* Is there a next word that is not one of the grammar's words that @verb accepts? */
 bool ts_words_have_operand(const struct ts_words *w, const struct ts_verb *verb);
 
-/* Copy the next word to @to (TS_MAX_WORD bytes) and advance.  Returns false if it is too long, or there is none. */
+/*
+ * Copy the next word to @to (TS_MAX_WORD bytes) and advance.
+ *
+ * Returns false if it is too long.
+ * Returns false if there is none.
+ */
 bool ts_words_copy(char *to, struct ts_words *w, struct ts_error *err);
 
 /* Parse the next word as a number and advance.  Returns false if it is no number. */

@@ -137,7 +137,8 @@ void ts_strings_show(struct ts_strings *x, struct ts_text *t);
 /*
  * Add the text that is at @addr after step @pos, which read or wrote a byte of it.
  *
- * Returns NULL if the text is not in WHAT, or memory is exhausted.
+ * Returns NULL if the text is not in WHAT.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
 				size_t n, bool is_wide, bool is_read);
@@ -173,7 +174,9 @@ bool ts_strings_is_part(const struct ts_strings *x);
 /*
  * After the steps of the part: mark the texts that were seen before it as old.
  *
- * Returns TS_END when this is done, TS_MORE if the budget is used up, or TS_FAIL.
+ * Returns TS_END when this is done.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT), or if memory is exhausted.
  */
 enum ts_next ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
 

@@ -69,7 +69,10 @@ struct ts_hits {
 	bool is_failed;         /* memory is exhausted */
 };
 
-/* Returns false if memory is exhausted.  Call ts_hits_fini() in both cases. */
+/*
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_hits_fini() in both cases.
+ */
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 
@@ -80,7 +83,8 @@ uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
  * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step
  * before it.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 

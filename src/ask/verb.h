@@ -201,10 +201,10 @@ struct ts_verb {
 /* The members columns and n_columns of a verb or another table, whose columns are the array @c. */
 #define TS_COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
-/* The verb of this name, NULL if there is none. */
+/* Returns the verb called @name, a constant; NULL if there is none. */
 const struct ts_verb *ts_verb_find(const char *name, size_t len);
 
-/* All verbs in the order of the manual; *n is set to their number. */
+/* Returns all verbs in the order of the manual, a constant array; *n is set to their number. */
 const struct ts_verb *const *ts_verbs(size_t *n);
 
 #endif

@@ -57,12 +57,14 @@ bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len
 void ts_sync_folder_of(const char *path);
 
 /*
- * Rename the complete file to its path, without a sync.  For files that can be made again: after a crash of the machine the
- * file may exist without its data.
+ * Rename the complete file to its path, without a sync.  For files that can be made again: after a crash of
+ * the machine the file may exist without its data.
+ *
+ * Returns false if the file cannot be written or renamed (TS_EIO).
  */
 bool ts_atomic_file_place(struct ts_atomic_file *f, struct ts_error *err);
 
-/* Sync the complete file and rename it to its path. */
+/* Sync the complete file and rename it to its path.  Returns false if a system call fails (TS_EIO). */
 bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err);
 
 #endif

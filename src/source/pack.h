@@ -130,7 +130,11 @@ void ts_pack_writer_fini(struct ts_pack_writer *w);
 bool ts_pack_writer_add(struct ts_pack_writer *w, const char *folder, const char *path,
 			const struct ts_source *src, struct ts_error *err);
 
-/* After the last member: complete the file and rename it to its path. */
+/*
+ * After the last member: complete the file and rename it to its path.
+ *
+ * Returns false if it cannot be written (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_pack_writer_finish(struct ts_pack_writer *w, struct ts_error *err);
 
 #endif

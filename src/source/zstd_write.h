@@ -44,7 +44,11 @@ bool ts_zstd_writer_add(struct ts_zstd_writer *w, const void *bytes, size_t len,
 /* End the frame, so that later bytes can be read without earlier ones. */
 bool ts_zstd_writer_end_frame(struct ts_zstd_writer *w, struct ts_error *err);
 
-/* Write the last frame and the table.  Returns false as ts_zstd_writer_add() does. */
+/*
+ * Write the last frame and the table.
+ *
+ * Returns false if the file cannot be written (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_zstd_writer_finish(struct ts_zstd_writer *w, struct ts_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The world around the machine state over time: the running thread, mapped regions, events.
+ * The history of the recording beside registers and memory: turns of threads, mapped regions, modules,
+ * events.
  */
 #ifndef TS_WORLD_H
 #define TS_WORLD_H
@@ -36,8 +37,9 @@ struct ts_module_span {
 #define TS_REGION_GROUP 64u
 
 /*
- * Made by struct ts_world_builder (world_builder.h), or taken from an index file.  In the second case the arrays of
- * turns, of regions and of modules are in the file, and any number in them may be wrong.  Otherwise the arrays are owned.
+ * Built by struct ts_world_builder (world_builder.h), or loaded from an index file.  If it was loaded, the
+ * arrays of turns, regions and modules are in the file, and any number in them may be wrong.  Otherwise the
+ * arrays are owned.
  */
 struct ts_world {
 	struct ts_turns turns;

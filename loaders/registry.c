@@ -41,7 +41,7 @@ struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct
 	struct ts_recording *rec = calloc(1, loader->ops.size);
 
 	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 		return NULL;
 	}
 	ts_recording_init(rec, &loader->ops, loader->name);

@@ -80,8 +80,7 @@ static uint64_t spread(uint64_t bits)
 void bap_warn_contradiction(struct bap_known *k)
 {
 	bap_warn(k->look,
-		 "values before an instruction that contradict the result of the one before it are not "
-		 "believed");
+		 "values before an instruction that contradict the result of the previous one are ignored");
 }
 
 static bool is_in(const struct bap_extent *e, uint32_t off)

@@ -126,7 +126,7 @@ bool bap_toc_open(struct bap *rec, struct ts_error *err)
 	toc->first = meta != HEADER_LEN;
 	toc->due = toc->step ? toc->step : UINT64_MAX;
 	if (!toc->step)
-		ts_recording_warn(&rec->base, "the index says that it has an entry every 0 frames; ignored");
+		ts_recording_warn(&rec->base, "the index has an entry every 0 frames; it is ignored");
 	else if (!probe(rec, err))
 		return false;
 	if (left % BAP_ENTRY_LEN)

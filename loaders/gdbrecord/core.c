@@ -43,7 +43,7 @@ static bool take_head(struct core *core, const struct ts_elf *elf, struct ts_err
 	if (!core->arch)
 		return ts_fail(
 			err, TS_EUNSUPPORTED, 18,
-			"machine %u: gdb records x86-64, i386, ARM and AArch64 in a form that is known",
+			"machine %u: recordings of gdb for x86-64, i386, ARM and AArch64 are supported",
 			elf->machine);
 	return elf->headers_off >= (elf->is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) ||
 	       ts_fail(err, TS_ECORRUPT, 0, "program headers at 0x%" PRIx64, elf->headers_off);
@@ -120,7 +120,7 @@ static bool read_segments(struct core *core, const struct ts_elf *elf, struct ts
 	core->loads = calloc((size_t)elf->n_headers + 1, sizeof(*core->loads));
 	core->notes = calloc((size_t)elf->n_headers + 1, sizeof(*core->notes));
 	if (!core->loads || !core->notes)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 	for (uint64_t i = 0; i < elf->n_headers; i++) {
 		struct ts_elf_header h;
 
@@ -202,7 +202,7 @@ static bool each_note_of(const struct core *core, const struct core_notes *notes
 		return notes->len > MAX_NOTES
 			       ? ts_fail(err, TS_ELIMIT, notes->off, "%" PRIu64 " bytes of notes", notes->len)
 			       : ts_fail(err, TS_ENOMEM, TS_NO_OFF,
-					 "memory is exhausted: the notes are not read");
+					 "no memory for the notes");
 	done = ts_source_read_all(core->src, notes->off, bytes, (size_t)notes->len, err);
 	while (done && c.left) {
 		struct core_note note;

@@ -47,7 +47,7 @@ struct notes {
 
 static bool no_memory(struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 }
 
 /* --------------------------------------------------------------------------------------------- a thread */

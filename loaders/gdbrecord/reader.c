@@ -454,7 +454,7 @@ struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *e
 	r->code = calloc(1, sizeof(*r->code));
 	if (!r->code) {
 		ts_reader_close(&r->base);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
 		return NULL;
 	}
 	r->base.end = (struct ts_end){ .pc = rec->pc, .has_pc = true };

@@ -59,7 +59,7 @@ static bool count_steps(struct grammar_log *log, struct ts_decoder *d, struct ts
 	}
 	done = next != TS_FAIL && !b.is_failed;
 	if (b.is_failed)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no steps");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for steps");
 	ts_steps_fini(&b);
 	return done;
 }

@@ -108,13 +108,13 @@ bool grammar_count_lines(struct grammar_log *log, struct ts_error *err)
 	bool done;
 
 	if (!c)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: lines are not counted");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to count lines");
 	ts_steps_init(&c->fx);
 	ts_buf_init(&c->unmatched);
 	grammar_matcher_init(&c->matcher, &log->g, &log->map, &log->base.regs);
 	done = count_lines(c, log->src, err);
 	if (done && (c->fx.is_failed || !ts_buf_ok(&c->unmatched)))
-		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: lines are not counted");
+		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to count lines");
 	if (done) {
 		note_counts(c, &log->g, &log->base.notes);
 		ts_buf_put(&log->base.notes, c->unmatched.data, c->unmatched.len);

@@ -46,7 +46,7 @@ struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const s
 	struct grammar_decoder *d = calloc(1, sizeof(*d));
 
 	if (!d) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no decoder");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a decoder");
 		return NULL;
 	}
 	d->memory = memory;

@@ -57,5 +57,5 @@ bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64
 	}
 	*is_cut = at == most && len > at;
 	*left -= at;
-	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no bytes of a module");
+	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the bytes of a module");
 }

@@ -119,5 +119,5 @@ bool grammar_later_tell(struct grammar_later *l, uint64_t thread, uint64_t off, 
 		if (write)
 			write->is_hidden = e->is_hidden;
 	}
-	return (!l->fx.is_failed && !out->is_failed) || ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no step");
+	return (!l->fx.is_failed && !out->is_failed) || ts_fail(err, TS_ENOMEM, off, "no memory for a step");
 }

@@ -274,7 +274,7 @@ static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head
 		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) && head->off >= l->told_until &&
 		    !tell_module(l, head, text.text, out, err))
 			return TS_FAIL;
-		return head->fx.is_failed ? (ts_fail(err, TS_ENOMEM, text.off, "memory is exhausted: no step"), TS_FAIL)
+		return head->fx.is_failed ? (ts_fail(err, TS_ENOMEM, text.off, "no memory for a step"), TS_FAIL)
 					  : TS_ITEM;
 	}
 }
@@ -500,7 +500,7 @@ enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, s
 	enum ts_next next = next_group(l, out, err);
 
 	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed || l->next_fx.is_failed)) {
-		ts_fail(err, TS_ENOMEM, l->lines.off, "memory is exhausted: no step");
+		ts_fail(err, TS_ENOMEM, l->lines.off, "no memory for a step");
 		next = TS_FAIL;
 	}
 	return next;

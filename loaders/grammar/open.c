@@ -92,7 +92,7 @@ static bool votes_init(struct votes *v, const struct grammar *g, const struct ts
 	*v = (struct votes){ .kind = GRAMMAR_NOTE, .map = malloc(sizeof(*v->map)) };
 	ts_steps_init(&v->fx);
 	if (!v->map)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for names");
 	if (!ts_regset_init(&v->set, arch, UINT32_MAX, err) || !grammar_names(v->map, g, &v->set, err))
 		return false;
 	grammar_matcher_init(&v->matcher, g, v->map, &v->set);
@@ -114,7 +114,7 @@ static bool count_votes(const struct grammar *g, const struct ts_arch *arch, con
 
 	if (done)
 		each_line(head, len, vote, v);
-	done = done && (!v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names"));
+	done = done && (!v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for names"));
 	votes_fini(v);
 	return done;
 }
@@ -308,7 +308,7 @@ static const struct ts_arch *choose_arch(const struct grammar_log *log, const ch
 		return best;
 	if (best)
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			"%s lines without registers do not tell the processor: --arch NAME or --exec PROGRAM does", g->name);
+			"%s lines without registers do not name the processor: give --arch NAME or --exec PROGRAM", g->name);
 	else
 		fail_head(head, len, err);
 	return NULL;
@@ -470,7 +470,7 @@ static void describe(struct grammar_log *log)
 		ts_recording_warn(rec, "this is %s %s trace without registers: stepping and coverage work",
 				  strchr("aeiouAEIOU", g->name[0]) ? "an" : "a", g->name);
 	if (log->is_threadless)
-		ts_recording_warn(rec, "no line tells which thread a dump of registers is of: if there are several, they are shown as one (QEMU: -d exec tells it)");
+		ts_recording_warn(rec, "no line names the thread of a dump of registers: several threads are shown as one (QEMU names it with -d exec)");
 	rec->is_before = g->is_state && g->has_thread;
 	rec->has_reads = g->has_reads && !log->is_blocks;
 	rec->absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |
@@ -497,7 +497,7 @@ static bool take_grammar(struct grammar_log *log, const struct ts_loader_options
 	if (!opt->grammar)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--grammar FILE is missing");
 	own = malloc(GRAMMAR_MAX_LEN + 1);
-	done = own || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no grammar");
+	done = own || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a grammar");
 	done = done && ts_source_read(opt->grammar, 0, own, GRAMMAR_MAX_LEN + 1, &len, err) &&
 	       grammar_compile(&log->g, own, len, err);
 	free(own);
@@ -541,7 +541,7 @@ bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const 
 		return false;
 	describe(log);
 	return (!base->initial.is_failed && !base->notes.is_failed) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the state at position 0");
 }
 
 void grammar_close(struct ts_recording *base)

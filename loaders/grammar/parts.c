@@ -27,7 +27,7 @@ const struct ts_source *grammar_parts_init(struct grammar_parts *p, const struct
 	p->names = calloc(n + 1, sizeof(char *));
 	p->ends = calloc(n + 1, sizeof(*p->ends));
 	if (!p->names || !p->ends) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the files are not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the files");
 		return NULL;
 	}
 	p->n = 1 + (uint32_t)n;

@@ -145,7 +145,7 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 		r->modules[i].len = point_get(&p, UINT64_MAX);
 	}
 	if (!grammar_files_resume(&r->files, &p, last + 1))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no registers");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for registers");
 	point_get_end(&p, &r->base.end);
 	if (!point_close(&p))
 		return false;
@@ -202,7 +202,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 	if (!log->g.is_state || grammar_files_copy(&r->files, &log->files))
 		return &r->base;
 	ts_reader_close(&r->base);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
 	return NULL;
 }
 

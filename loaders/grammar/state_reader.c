@@ -200,7 +200,7 @@ static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struc
 	if (!at.n_code && !grammar_shown_find(&r->lines.shown, r->log->src, at.pc, at.code, &at.n_code, err))
 		return false;
 	if (!grammar_fill_switch(&r->fill, &r->files, &at, out, is_told))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a step");
 	if (!*is_told && ahead->is_there &&
 	    !grammar_later_tell(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
 		return false;
@@ -321,7 +321,7 @@ static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps
 		return false;
 	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
 	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a step");
 	if (was->has_event)
 		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
 	if (is_gap)
@@ -369,7 +369,7 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 		return false;
 	take_place(r, log->start.thread, &log->start);
 	if (!tell_state(r, &log->start, false, false, false, &log->base.initial))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the state at position 0");
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
 	log->first_told = place.told_until;

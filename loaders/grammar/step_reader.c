@@ -126,7 +126,7 @@ static bool tell_step(struct grammar_reader *r, struct grammar_head *head, struc
 	if (!grammar_find_thread(r, head, &thread, err))
 		return false;
 	if (!grammar_fill_step(&r->fill, &r->files, head, thread))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a step");
 	tell_code(&head->line, head->insn.is_expanded, out);
 	tell_effects(head, true, out);
 	if (!(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP))) {

@@ -88,14 +88,14 @@ static struct joined *make(size_t n, uint64_t len, const char *name, struct ts_e
 	struct joined *j = calloc(1, sizeof(*j));
 
 	if (!j) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the files are not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the files");
 		return NULL;
 	}
 	j->parts = calloc(n, sizeof(struct ts_source *));
 	j->ends = calloc(n, sizeof(*j->ends));
 	if (ts_source_init(&j->base, &ops, len, name, err) &&
 	    ((j->parts && j->ends) ||
-	     ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the files are not opened")))
+	     ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the files")))
 		return j;
 	ts_source_close(&j->base);
 	return NULL;

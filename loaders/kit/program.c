@@ -29,7 +29,7 @@ static bool add_segments(struct ts_image *memory, struct ts_source *src, const s
 {
 	uint32_t source = ts_image_add_source(memory, src);
 	bool done =
-		source != UINT32_MAX || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no code");
+		source != UINT32_MAX || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for code");
 
 	for (size_t i = 0; i < o->n_loads && done; i++) {
 		const struct ts_elf_load *load = &o->loads[i];

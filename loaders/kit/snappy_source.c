@@ -46,7 +46,7 @@ static const uint8_t *chunk_bytes(struct snappy_source *s, struct kept *k, size_
 {
 	if (!k->used) {
 		if (!k->bytes && !(k->bytes = malloc(SNAPPY_MAX_DECODED))) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no snappy chunk");
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a snappy chunk");
 			return NULL;
 		}
 		if (!snappy_frames_decode(s->frames, chunk, k->bytes, s->scratch, err))
@@ -114,14 +114,14 @@ struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct 
 	struct snappy_source *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no source of snappy chunks");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a source of snappy chunks");
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
 	s->frames = frames;
 	s->scratch = malloc(SNAPPY_MAX_BODY);
 	if (!s->scratch)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no source of snappy chunks");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a source of snappy chunks");
 	if (ts_source_init(&s->base, &ops, frames->len, ts_source_name(frames->src), err) && s->scratch) {
 		s->base.is_read_ahead = frames->src->is_read_ahead;
 		return &s->base;

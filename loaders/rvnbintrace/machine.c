@@ -60,7 +60,7 @@ static void *items(struct ts_cursor *c, uint64_t n, size_t item_len)
 	void *p = calloc(n ? (size_t)n : 1, item_len);
 
 	if (!p)
-		ts_fail(c->err, TS_ENOMEM, c->off, "memory is exhausted: no machine description");
+		ts_fail(c->err, TS_ENOMEM, c->off, "no memory for a machine description");
 	return p;
 }
 
@@ -199,7 +199,7 @@ static bool read_operation(struct rvn *rec, struct ts_cursor *c)
 	if (ts_ok(c) && id == RVN_LONG_ID)
 		return ts_fail(
 			c->err, TS_ECORRUPT, off,
-			"machine description: an operation has the id 255, which says that two bytes follow");
+			"machine description: an operation has the id 255, which is reserved for ids of two bytes");
 	if (ts_ok(c) && (op->reg != RVN_NO_REG || rec->reg_of_id[id] != RVN_NO_REG))
 		return ts_fail(c->err, TS_ECORRUPT, off,
 			       "machine description: the id %u of an operation is that of another %s", id,
@@ -313,7 +313,7 @@ static bool read_initial(struct rvn *rec, struct ts_cursor *c, uint8_t *seen)
 	r = &rec->regs[i];
 	if (seen[i]++)
 		return ts_fail(c->err, TS_ECORRUPT, off,
-			       "initial registers: register \"%.*s\" is there twice", r->name_len,
+			       "initial registers: register \"%.*s\" is listed twice", r->name_len,
 			       (const char *)r->name);
 	value = ts_take(c, r->len);
 	if (!value)
@@ -348,5 +348,5 @@ bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c)
 		return false;
 	tell_initial_x87(rec);
 	return !rec->base.initial.is_failed ||
-	       ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no initial registers");
+	       ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial registers");
 }

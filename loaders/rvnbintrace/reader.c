@@ -742,7 +742,7 @@ struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 	ts_window_init(&r->window, rec->src, rec->end);
 	r->kept = malloc(rec->kept_len + RVN_KEPT_PAD);
 	if (!r->kept) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
 		ts_reader_close(&r->base);
 		return NULL;
 	}

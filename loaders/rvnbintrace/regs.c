@@ -282,7 +282,7 @@ static bool place_kept(struct rvn *rec, struct ts_error *err)
 	if (!done)
 		return false;
 	rec->kept = calloc(1, rec->kept_len + RVN_KEPT_PAD);
-	return rec->kept || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no registers");
+	return rec->kept || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for registers");
 }
 
 /* The short form of an entry of register @r, if it has one: the value, or operation @op if that is not NULL. */

@@ -157,7 +157,7 @@ static bool read_kind(struct ts_cursor *c, bool *has_tool_version)
 			       "resource header: version %" PRIu32 ", 0 and 1 are known", version);
 	if (type == TYPE_CACHE)
 		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
-			       "resource header: this is a trace's cache; the trace itself lies beside it");
+			       "resource header: this file is the cache of a trace; the trace is another file in its folder");
 	if (type != TYPE_TRACE)
 		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
 			       "resource header: resource type %" PRIu32 ", a trace has %d", type,
@@ -252,7 +252,7 @@ static uint8_t *read_section(const struct rvn *rec, uint64_t *off, const char *w
 	}
 	p = malloc(s.len ? (size_t)s.len : 1);
 	if (!p)
-		ts_fail(err, TS_ENOMEM, s.off, "memory is exhausted: no section");
+		ts_fail(err, TS_ENOMEM, s.off, "no memory for a section");
 	if (!p || !ts_source_read_all(rec->src, s.off, p, (size_t)s.len, err)) {
 		free(p);
 		return NULL;
@@ -316,7 +316,7 @@ static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 		return false;
 	source = ts_image_add_source(&rec->base.memory, src);
 	if (source == UINT32_MAX)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 	at = s.off;
 	for (uint32_t i = 0; i < rec->n_regions; i++) {
 		if (!ts_image_add(&rec->base.memory, 0, rec->regions[i].start, rec->regions[i].len, source,
@@ -419,7 +419,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
 				  1u << TS_EV_EXIT;
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 	snprintf(rec->base.threads[0].name, sizeof(rec->base.threads[0].name), "CPU");
 	return read_resource(rec, &off, err) && read_header(rec, &off, err) && read_machine(rec, &off, err) &&
 	       find_memory(rec, &off, err) && read_registers(rec, &off, err) && find_events(rec, off, err);

@@ -77,7 +77,7 @@ static bool read_head(struct tenet *rec, const struct ts_loader_options *opt, st
 	arch = choose_arch(&h, opt);
 	if (!arch)
 		return ts_fail(err, TS_EUNSUPPORTED, 0,
-			       "\"pc\" alone does not tell the processor: --arch aarch64 or arm does");
+			       "\"pc\" alone does not identify the processor: give --arch aarch64 or --arch arm");
 	return choose_registers(rec, arch, err);
 }
 
@@ -119,7 +119,7 @@ static bool read_part(struct tenet *rec, uint32_t i, struct ts_error *err)
 	struct ts_effect *e;
 
 	if (thread == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");
 	if (rec->n_parts > 1)
 		snprintf(rec->base.threads[i].name, sizeof(rec->base.threads[i].name), "%.31s",
 			 base_name(ts_source_name(rec->parts[i].src)));
@@ -169,7 +169,7 @@ static bool take_files(struct tenet *rec, const struct ts_source *src, const str
 	rec->n_parts = 1 + (uint32_t)opt->n_threads;
 	rec->parts = calloc(rec->n_parts, sizeof(*rec->parts));
 	if (!rec->parts)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a recording");
 	rec->parts[0].src = src;
 	for (uint32_t i = 1; i < rec->n_parts; i++) {
 		rec->parts[i].src = opt->threads[i - 1];
@@ -204,7 +204,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
 				  1u << TS_EV_EXIT | 1u << TS_EV_INTERRUPT;
 	return !rec->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the state at position 0");
 }
 
 static void close_recording(struct ts_recording *base)

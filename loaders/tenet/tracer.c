@@ -156,7 +156,7 @@ static enum ts_next read_lines(struct vote *v, struct ts_line_reader *lines, str
 		ts_steps_reset(b);
 		tenet_line_parse(&v->rec->names, &text, 0, 0, TENET_ALL, &l, b, NULL);
 		if (b->is_failed) {
-			ts_fail(err, TS_ENOMEM, text.off, "memory is exhausted: no line");
+			ts_fail(err, TS_ENOMEM, text.off, "no memory for a line");
 			return TS_FAIL;
 		}
 		vote(v, &v->lines[(i + 1) % 2], b, &l);

@@ -269,7 +269,7 @@ static bool read_thread(struct text_reader *r, struct words *w)
 	if (r->rec->base.n_threads > MAX_THREADS)
 		return ts_fail(w->err, TS_ELIMIT, w->left.off, "more than %u threads", MAX_THREADS);
 	return r->thread != TS_NO_THREAD ||
-	       ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+	       ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");
 }
 
 /* "step PC [CODE]": what it read of the code. */
@@ -434,13 +434,13 @@ static bool read_head(struct text *rec, struct text_reader *r, struct ts_error *
 static bool read_start(struct text *rec, struct text_reader *r, struct ts_error *err)
 {
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");
 	if (!read_head(rec, r, err) || read_effects(r, &rec->base.initial, err) == TS_FAIL)
 		return false;
 	rec->first = r->lines.off;
 	rec->base.has_reads = true;
 	return !rec->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the state at position 0");
 }
 
 static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,

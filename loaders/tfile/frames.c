@@ -29,7 +29,7 @@ static void *grow(void *items, size_t n, size_t *cap, size_t item_len, struct ts
 {
 	if (ts_vec_reserve(&items, n, cap, 1, item_len))
 		return items;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
 	return NULL;
 }
 
@@ -177,7 +177,7 @@ bool tfile_sort_frames(struct tfile *t, struct ts_error *err)
 	t->order = calloc(n + 1, sizeof(*t->order));
 	t->numbers = calloc(t->n_numbers + 1, sizeof(*t->numbers));
 	if (!t->order_of || !t->order || !t->numbers)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
 	for (const struct ts_tracepoint *tp = t->tracing.points; tp; tp = tp->next) {
 		if (tp->number < t->n_numbers)
 			add_location(&t->numbers[tp->number], tp);
@@ -274,7 +274,7 @@ static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struc
 	to = ts_buf_add(&f->bytes, place->len);
 	if (!to)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF,
-			       "memory is exhausted: no frame of %" PRIu32 " bytes", place->len);
+			       "no memory for a frame of %" PRIu32 " bytes", place->len);
 	if (!f->window)
 		return ts_source_read_all(t->src, place->off, to, place->len, err);
 	from = ts_window_need(f->window, place->off, place->len, err);

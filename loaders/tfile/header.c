@@ -113,7 +113,7 @@ static bool read_lines(struct tfile *t, struct ts_line_reader *lines, struct ts_
 	}
 	t->frames_off = lines->off;
 	return ts_buf_ok(&t->xml) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no target description");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a target description");
 }
 
 bool tfile_read_header(struct tfile *t, struct ts_error *err)

@@ -131,7 +131,7 @@ static bool choose_features(struct tfile *t, struct ts_error *err)
 	if (t->base.regs.g_len != t->reg_len)
 		ts_recording_warn(&t->base,
 				  "registers of %" PRIu64 " bytes are not described, %s's have %" PRIu32
-				  ": they may lie elsewhere",
+				  ": they may be at other offsets",
 				  t->reg_len, arch->name, t->base.regs.g_len);
 	return true;
 }
@@ -155,7 +155,7 @@ static bool check_reg_len(struct tfile *t, struct ts_error *err)
 	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) || err->code != TS_OK ||
 	    !tfile_fits(t, t->reg_len_decimal, err) || err->code != TS_OK)
 		return err->code == TS_OK;
-	ts_recording_warn(&t->base, "the size of the registers was meant as a decimal number: %" PRIu64,
+	ts_recording_warn(&t->base, "the size of the registers is read as a decimal number: %" PRIu64,
 			  t->reg_len_decimal);
 	t->reg_len = t->reg_len_decimal;
 	return true;
@@ -251,7 +251,7 @@ static bool put_first_frame(struct tfile *t, struct ts_error *err)
 		return false;
 	tfile_put_change(t, NULL, t->scratch, &t->base.initial);
 	return !t->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no first frame");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a first frame");
 }
 
 /* Bytes that a reader holds for a block of memory: of two frames the blocks, their ranges, and what differs in one step. */
@@ -270,7 +270,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	t->max_blocks = opt->max_memory ? opt->max_memory / MEMORY_A_BLOCK : UINT64_MAX;
 	t->scratch = calloc(1, sizeof(*t->scratch));
 	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 	if (!tfile_read_header(t, err) || !choose_arch(t, opt, err) || !find_frames(t, err))
 		return false;
 	if (!t->xml.len && !choose_features(t, err))

@@ -452,10 +452,10 @@ static void settle(struct places *p)
 		if (!r->by)
 			ts_recording_warn(&p->rec->base,
 					  "the contents of the region at 0x%" PRIx64
-					  "%s%s are uncertain: nothing tells where"
-					  " in it they belong%s",
+					  "%s%s are uncertain: their offset"
+					  " in it is unknown%s",
 					  r->addr, *r->desc ? " of " : "", r->desc,
-					  has_desc(r, "exe") && !p->src ? "; --exec would" : "");
+					  has_desc(r, "exe") && !p->src ? "; give --exec" : "");
 	}
 }
 

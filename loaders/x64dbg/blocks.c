@@ -337,7 +337,7 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, bool
 	if (s->is_shifted)
 		ts_warn_at(
 			&bl->rec->warner, s->b.off,
-			"a thread id stands without the flag that announces it, a known fault of recorders");
+			"a thread id has no flag that announces it, a known fault of recorders");
 	x64dbg_blocks_pass(bl, s);
 }
 

@@ -377,7 +377,7 @@ static void on_silence(struct ev_loop *loop, struct ev_timer *w, int events)
 
 	(void)loop;
 	(void)events;
-	ts_log(TS_LOG_WARN, "a client that said nothing for %g s was disconnected",
+	ts_log(TS_LOG_WARN, "a client that sent nothing for %g s was disconnected",
 	       c->server->opt->silence_s);
 	rsp_connection_close(c);
 }

@@ -28,6 +28,7 @@ struct ts_index_file;
  *
  * Returns the file, which the caller closes with ts_index_close().
  * Returns NULL with why->code TS_OK if there is no file.
+ * Returns NULL if the path is not a regular file (TS_EUSAGE).
  * Returns NULL if the file is damaged, truncated, of another trace, or not an index (TS_ECORRUPT, TS_ETRUNC).
  * Returns NULL if it was made by another version or user, or with other options (TS_EUNSUPPORTED).
  * Returns NULL if it cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM); it may be valid.

@@ -136,7 +136,7 @@ static bool need_insns(struct ts_query *q, struct ts_error *err)
 		return true;
 	x = calloc(1, sizeof(*x));
 	if (!x)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: instructions");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for instructions");
 	x->g = malloc(2 * (size_t)ts_query_regset(q)->g_len + 1);
 	x->decoder = ts_decoder_new(ts_query_regset(q), err);
 	if (x->g && x->decoder) {
@@ -144,7 +144,7 @@ static bool need_insns(struct ts_query *q, struct ts_error *err)
 		return true;
 	}
 	ts_insns_free(x);
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: instructions");
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for instructions");
 }
 
 bool ts_query_decode(struct ts_query *q, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,

@@ -29,7 +29,7 @@ struct ts_memory_window *ts_memory_window_new(struct ts_query *q, struct ts_erro
 	struct ts_memory_window *w = calloc(1, sizeof(*w));
 
 	if (!w) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: memory of consecutive positions");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for memory of consecutive positions");
 		return NULL;
 	}
 	w->q = q;

@@ -137,8 +137,7 @@ static bool need(const struct asking *a, enum ts_tls_fact fact, struct ts_error 
 {
 	return is_told(a->facts, fact) ||
 	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-		       "no file of glibc is at hand that says where the dynamic linker keeps thread-local "
-		       "storage (%s)",
+		       "no file of glibc is available that describes the dynamic linker's thread-local storage (%s)",
 		       symbols[fact].name);
 }
 
@@ -317,7 +316,7 @@ bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 
 	if (!layout || !layout->pointer)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "recordings of %s do not have the thread pointer, by which thread-local variables lie", arch->name);
+			       "recordings of %s do not have the thread pointer, to which thread-local variables are relative", arch->name);
 	if (!ts_tls_pointer(q, pos, thread, addr) || !*addr)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the thread pointer is not known at position %" PRIu64, pos);
 	align = align && !(align & (align - 1)) ? align : 1;
@@ -390,7 +389,7 @@ static bool find_in_dtv(const struct asking *a, uint64_t pthread, uint64_t map, 
 	return (*addr && !(*addr & 1)) ||
 	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 		       "the thread has no storage for the object's thread-local variables at position %" PRIu64
-		       ": it gets it when it first uses one of them", a->pos);
+		       ": it is allocated when the thread first uses one of them", a->pos);
 }
 
 /* The end of the thread's struct pthread that blocks are counted from. */
@@ -418,7 +417,7 @@ bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struc
 
 	if (!layout)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "where thread-local storage lies on %s is not known to tracestub", arch->name);
+			       "the layout of thread-local storage on %s is not known to tracestub", arch->name);
 	if (!find_map(&a, object, &map, err) || !need(&a, TS_TLS_L_TLS_OFFSET, err) ||
 	    !read_word(&a, map + facts->values[TS_TLS_L_TLS_OFFSET],
 		       "the place of the object's thread-local storage", &offset, err))

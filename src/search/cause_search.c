@@ -340,7 +340,7 @@ static enum ts_next run_task(struct ts_cause *c, struct ts_budget *budget, uint6
 	}
 	done = got == TS_ITEM ? take_writer(c, &t, &w, err) : take_start(c, &t, err);
 	if (done && c->is_failed)
-		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
+		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for causes");
 	return done ? TS_ITEM : TS_FAIL;
 }
 
@@ -401,7 +401,7 @@ enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t
 			return got;
 	}
 	if (c->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for causes");
 		return TS_FAIL;
 	}
 	return TS_END;

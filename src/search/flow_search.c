@@ -324,7 +324,7 @@ struct ts_flow *ts_flow_open(struct ts_query *q, const struct ts_flow_question *
 	    begin(f, err))
 		return f;
 	ts_flow_close(f);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a flow");
 	return NULL;
 }
 

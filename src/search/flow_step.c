@@ -39,7 +39,7 @@ static bool add_hop(struct ts_flow *f, uint64_t pos, enum ts_flow_kind kind, con
 	if (!(f->question.kinds >> kind & 1) || pos < f->question.from || pos >= f->question.to)
 		return true;
 	if (!ts_vec_reserve(&f->hops, f->n_hops, &f->cap_hops, 1, sizeof(*f->hops)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a flow");
 	f->hops[f->n_hops++] = (struct ts_flow_hop){ pos, kind, *loc, from == UINT64_MAX ? TS_FLOW_BEGIN : from - 1 };
 	return true;
 }
@@ -361,7 +361,7 @@ static bool apply(struct ts_flow *f, uint64_t pos, const struct ts_location *loc
 		unsigned i = (unsigned)__builtin_ctzll(rest);
 
 		if (!ts_taint_set(&f->taint, &there, i, x->from[i] ? pos + 1 : 0))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a flow");
 	}
 	return true;
 }
@@ -607,7 +607,7 @@ bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct 
 	if (!report_reads(f, pos, thread, &is_compare, err) || !find_dest(f, pos, err))
 		return false;
 	fates = calloc(f->n_dest + 1, sizeof(*fates));
-	done = fates || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
+	done = fates || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a flow");
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = find_fate(f, pos, &f->dest[i], &fates[i], err) &&
 		       report_written(f, pos, &f->dest[i], &fates[i], is_compare, err);

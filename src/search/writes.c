@@ -198,7 +198,7 @@ static bool read_around(struct ts_query *q, uint64_t pos, uint32_t thread, struc
 
 	*a = (struct around){ malloc(4 * g_len), NULL, g_len };
 	if (!a->old)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for registers");
 	a->new = a->old + 2 * g_len;
 	return ts_query_regs(q, pos, thread, a->old, a->old + g_len, err) &&
 	       ts_query_regs(q, pos + 1, thread, a->new, a->new + g_len, err);

@@ -35,7 +35,7 @@
 #define AT_NS      500u
 #define NUMBER_LEN 12u
 
-#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened")
+#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it")
 
 /* The sum of all bytes, those of the checksum taken for blanks. */
 static unsigned sum_of(const uint8_t block[BLOCK])

@@ -29,7 +29,7 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 	src->name = malloc(strlen(name) + 1); /* not strdup(): tests let allocations fail */
 	if (src->name)
 		strcpy(src->name, name);
-	return src->name || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+	return src->name || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
 }
 
 void ts_source_close(struct ts_source *src)
@@ -95,7 +95,7 @@ struct ts_source *ts_source_from_memory(const void *data, size_t len, const char
 	struct memory *m = calloc(1, sizeof(*m));
 
 	if (!m) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
 		return NULL;
 	}
 	m->data = data;
@@ -202,7 +202,7 @@ static struct ts_source *file_new(int fd, const struct stat *st, uint64_t now, c
 
 	if (!f) {
 		close(fd);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
 		return NULL;
 	}
 	f->fd = fd;
@@ -417,7 +417,7 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 		return false;
 	if (*got < len)
 		return ts_fail(err, TS_EIO, off + *got,
-			       "the file has become shorter: nothing is left here, it had %" PRIu64
+			       "the file has become shorter: it ends before this offset, and had %" PRIu64
 			       " bytes when it was opened",
 			       src->len);
 	if (listener)
@@ -492,7 +492,7 @@ struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len
 
 	if (!p) {
 		ts_source_close(src);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
 		return NULL;
 	}
 	p->src = src;

@@ -44,7 +44,7 @@
 /* Limit on all kept files together, as a fraction of the free space of the directory. */
 #define KEPT_PART 4
 
-#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened")
+#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it")
 
 bool ts_is_stdin(const char *path)
 {
@@ -426,7 +426,7 @@ static struct ts_source *open_file(struct ts_source *file, bool is_member, const
 	src = kind == TS_CODEC_ZSTD ? ts_zstd_seek_open(file, err) : NULL;
 	if (src && is_member && ts_pack_is(src)) {
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			"a packed recording in a packed recording: `tracestub unpack` takes it out");
+			"a packed recording in a packed recording: extract it with `tracestub unpack`");
 		ts_source_close(src);
 		return NULL;
 	}

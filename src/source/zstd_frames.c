@@ -124,7 +124,7 @@ static bool read_table(struct ts_zstd_frames *f, const struct ts_source *src, co
 
 	f->frames = malloc(((size_t)t->n + 1) * sizeof(*f->frames));
 	if (!bytes || !f->frames)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no table of %" PRIu64 " frames",
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a table of %" PRIu64 " frames",
 			t->n);
 	else if (ts_source_read_all(src, t->off + HEAD_LEN, bytes, (size_t)t->n * t->entry, err))
 		done = fill_frames(f, t, bytes);
@@ -141,7 +141,7 @@ struct ts_zstd_frames *ts_zstd_frames_open(const struct ts_source *src, struct t
 		return NULL;
 	f = calloc(1, sizeof(*f));
 	if (!f) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
 		return NULL;
 	}
 	pthread_mutex_init(&f->lock, NULL);
@@ -224,7 +224,7 @@ static bool decode(struct ts_zstd_frames *f, uint64_t frame, const uint8_t *pack
 	size_t got;
 
 	if (!zstd)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no zstd decoder");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a zstd decoder");
 	got = ZSTD_decompressDCtx(zstd, out, len, packed, src_len);
 	give_decoder(f, zstd);
 	if (ZSTD_isError(got))
@@ -255,7 +255,7 @@ static uint8_t *decode_frame(struct ts_zstd_frames *f, const struct ts_source *s
 	bool done = packed && bytes;
 
 	if (!done)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frame of %zu bytes", len);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a frame of %zu bytes", len);
 	done = done && ts_source_read_all(src, at->src_off, packed, src_len, err) &&
 	       decode(f, frame, packed, src_len, bytes, len, err);
 	free(packed);
@@ -472,7 +472,7 @@ static struct ts_source *new_seekable(struct ts_source *src, struct ts_zstd_fram
 	struct seekable *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
 		ts_zstd_frames_release(frames);
 		return NULL;
 	}

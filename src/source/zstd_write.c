@@ -23,7 +23,7 @@
 #define HAS_CHECKSUMS 0x80u
 #define FOOT_LEN      9u
 
-#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing can be compressed")
+#define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compress")
 
 bool ts_zstd_writer_init(struct ts_zstd_writer *w, struct ts_atomic_file *file, struct ts_error *err)
 {

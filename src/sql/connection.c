@@ -84,7 +84,7 @@ struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, c
 	if (s && prepare(s))
 		return s;
 	ts_sql_free(s);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: tables of the recording");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for tables of the recording");
 	return NULL;
 }
 
@@ -109,7 +109,7 @@ void ts_sql_error(struct ts_sql *s, struct ts_error *err)
 	if (s->err.code != TS_OK && s->err.code != TS_EUSAGE)
 		*err = s->err;
 	else if (sqlite3_errcode(s->db) == SQLITE_NOMEM)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the statement");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the statement");
 	else if (sqlite3_errcode(s->db) == SQLITE_AUTH)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recording can only be read: a statement is a SELECT");
 	else

@@ -49,7 +49,7 @@ static bool add(struct ts_process_names *names, uint64_t root, const char *name,
 		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "it has more than %u processes", MAX_PROCESSES);
 	if (!copy || !ts_vec_reserve(&names->all, names->n, &names->cap, 1, sizeof(*names->all))) {
 		free(copy);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: names of processes");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for names of processes");
 	}
 	names->all[names->n++] = (struct process){ root, copy, line };
 	return true;
@@ -132,7 +132,7 @@ static bool read_file(struct ts_process_names *names, const char *path, struct t
 	if (src && len > MAX_FILE)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a list of processes of more than 1 MiB is not read");
 	else if (src && !text)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: names of processes");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for names of processes");
 	free(text);
 	ts_source_close(src);
 	return done;
@@ -143,7 +143,7 @@ struct ts_process_names *ts_process_names_read(const char *path, struct ts_error
 	struct ts_process_names *names = calloc(1, sizeof(*names));
 
 	if (!names) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: names of processes");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for names of processes");
 		return NULL;
 	}
 	if (read_file(names, path, err))

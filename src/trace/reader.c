@@ -51,7 +51,7 @@ void *ts_reader_new(const struct ts_reader_ops *ops, struct ts_error *err)
 	if (r)
 		r->ops = ops;
 	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
 	return r;
 }
 

@@ -218,8 +218,9 @@ void ts_operands_leave_out(struct ts_operands *ops);
 /*
  * Append a transfer.  For the decoders of the families.
  *
- * Returns the transfer, borrowed from @ops, whose other members the caller may set; never NULL.  If there are
- * too many, it is a dummy, and the instruction is not is_complete.
+ * Returns the transfer, borrowed from @ops, whose other members the caller may set; never NULL.
+ * Returns the last transfer, with TS_WAY_UNKNOWN, if there are too many; the instruction is then not
+ * is_complete.
  */
 struct ts_transfer *ts_operands_add(struct ts_operands *ops, struct ts_op_place to, struct ts_op_place from,
 				    enum ts_way way);

@@ -48,7 +48,7 @@ struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *
 	struct ts_decoder *d = calloc(1, sizeof(*d));
 
 	if (!d) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: decoder of instructions");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for decoder of instructions");
 		return NULL;
 	}
 	d->set = set;
@@ -56,7 +56,7 @@ struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *
 	if (init_family(d))
 		return d;
 	ts_decoder_free(d);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: decoder of instructions");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for decoder of instructions");
 	return NULL;
 }
 

@@ -58,7 +58,7 @@ static enum ts_next take_next(struct ts_call_targets *t, struct ts_query *q, uin
 	}
 	n_calls = ts_query_process(q, t->thread) == process ? ts_query_n_calls(q, t->thread) : 0;
 	if (!t->ordinal && ts_query_process(q, t->thread) == process && !take_first(t, q, err)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for targets of calls");
 		return TS_FAIL;
 	}
 	if (t->ordinal >= n_calls) {
@@ -68,7 +68,7 @@ static enum ts_next take_next(struct ts_call_targets *t, struct ts_query *q, uin
 	}
 	if (take_block(t, q, n_calls))
 		return TS_ITEM;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for targets of calls");
 	return TS_FAIL;
 }
 
@@ -78,7 +78,7 @@ enum ts_next ts_call_targets_collect(struct ts_call_targets *t, struct ts_ask *a
 	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 
 	if (got == TS_ITEM && !t->is_begun && !ts_covered_make_slots(&t->found, max)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for targets of calls");
 		return TS_FAIL;
 	}
 	t->is_begun |= got == TS_ITEM;

@@ -232,7 +232,7 @@ static bool set_register(struct ts_question *qn, const struct ts_regset *set, co
 	const struct ts_reg *r = i < 0 ? NULL : &set->regs[i];
 
 	if (!r || v->off + v->len > r->len)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' lies in a register that this recording does not have", SHOWN(qn));
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is in a register that this recording does not have", SHOWN(qn));
 	if (qn->verb->operand != TS_OPERAND_WHAT || !qn->verb->is_of_moment)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "'%.*s' is in $%s at position %" PRIu64 ", which holds other values before and after; example: why %.*s at %" PRIu64,

@@ -40,7 +40,7 @@ struct ts_code_places *ts_code_places_new(const struct ts_ask *ask, struct ts_er
 	struct ts_module_info m;
 
 	if (!c) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places in the program");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for places in the program");
 		return NULL;
 	}
 	c->ask = ask;

@@ -182,12 +182,12 @@ static bool open_flow(struct flows *x, const struct ts_question *qn, struct ts_e
 		question.to = qn->to < question.to ? qn->to : question.to;
 	}
 	if (!ts_abi_init(&abi, x->rows.ask))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: flows");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for flows");
 	question.n_arguments = list_arguments(&abi, set, arguments);
 	ts_abi_fini(&abi);
 	what = ts_what_locations(&qn->what, set, thread, ts_query_process(x->rows.ask->q, thread), &question.n_what);
 	if (!what)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: flows");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for flows");
 	question.what = what;
 	x->flow = ts_flow_open(x->rows.ask->q, &question, err);
 	free(what);
@@ -203,7 +203,7 @@ static bool is_asked_well(const struct ts_question *qn, struct ts_error *err)
 	if (qn->what.is_pc)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows follows values, not the pc");
 	return qn->what.kind != TS_WHAT_MEM || qn->what.last - qn->what.addr < MAX_ASKED ||
-	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows takes at most %u bytes of memory", MAX_ASKED);
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows accepts at most %u bytes of memory", MAX_ASKED);
 }
 
 static bool begin(struct ts_rows *rows, struct ts_error *err)

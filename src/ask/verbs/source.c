@@ -288,7 +288,7 @@ static bool find_function(struct source *x, struct ts_error *err)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%.100s has more than %u bytes of code", s->name, MAX_FUNCTION);
 	x->steps = calloc(x->last - x->first + 1, sizeof(*x->steps));
 	if (!x->steps || !find_pieces(x))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: lines of the source");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for lines of the source");
 	return x->n || ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "no lines of the source are known of %.100s: the program was built without -g; ask steps, or hot by address",
 			       s->name);

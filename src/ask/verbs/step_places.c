@@ -73,7 +73,7 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 	if (p && p->plans && p->room && p->window)
 		return p;
 	ts_step_places_free(p);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for places of steps");
 	return NULL;
 }
 
@@ -225,7 +225,7 @@ static struct plan *make_plan(const struct ts_regset *set, const struct ts_decod
 	draft_places(set, &draft, ops);
 	plan = malloc(sizeof(*plan) + (draft.n_reads + (size_t)draft.n_writes) * sizeof(*plan->places));
 	if (!plan) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for places of steps");
 		return NULL;
 	}
 	plan->pc = d->pc;

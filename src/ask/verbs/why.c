@@ -501,7 +501,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	const struct ts_query *q = rows->ask->q;
 
 	if (qn->what.kind == TS_WHAT_MEM && qn->what.last - qn->what.addr >= MAX_ASKED)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why accepts at most %u bytes of memory", MAX_ASKED);
 	y->thread = ts_ask_thread(rows->ask, qn);
 	if (!open_cause(y))
 		return ts_no_memory(err, "a question");

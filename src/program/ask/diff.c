@@ -255,7 +255,7 @@ int ts_run_against(struct ts_model *a, const struct ts_cli *cli)
 	ts_error_reset(&err);
 	x.items = calloc(cli->n_traces, sizeof(*x.items));
 	if (!x.items)
-		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the recordings of a folder");
+		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for the recordings of a folder");
 	if (ts_asker_init(&asker, ts_model_query(a), cli, &err) && x.items)
 		status = run(&x, &asker.ask, cli);
 	else

@@ -69,7 +69,7 @@ static bool answer_sqlite(struct ts_sql *sql, struct ts_error *err)
 	ts_buf_init(&request);
 	ts_buf_init(&reply);
 	if (!a)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: answers to the extension");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for answers to the extension");
 	else
 		ts_sql_answers_hello(a, &reply);
 	while (err->code == TS_OK) {
@@ -126,7 +126,7 @@ static bool flush(struct shell *sh)
 	bool done = !sh->out.len || fwrite(sh->out.data, 1, sh->out.len, stdout) == sh->out.len;
 
 	if (!ts_buf_ok(&sh->out))
-		return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the rows of a statement");
+		return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "no memory for the rows of a statement");
 	ts_buf_reset(&sh->out);
 	return (done && fflush(stdout) == 0) || ts_fail_errno(&sh->err, "cannot write to stdout");
 }
@@ -184,7 +184,7 @@ static bool finish_saving(struct shell *sh)
 	bool done;
 
 	if (!data)
-		return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: --save");
+		return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "no memory for the file of --save");
 	done = ts_atomic_file_init(&f, sh->cli->save, &sh->err) &&
 	       ts_atomic_file_write(&f, data, (size_t)len, &sh->err) && ts_atomic_file_finish(&f, &sh->err);
 	ts_atomic_file_fini(&f);
@@ -320,7 +320,7 @@ static char *read_statements(struct shell *sh, const char *path)
 	else if (ts_buf_ok(&text))
 		copy = strdup(ts_buf_text(&text));
 	if (!copy && sh->err.code == TS_OK)
-		ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the statements");
+		ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "no memory for the statements");
 	if (!is_stdin)
 		fclose(f);
 	ts_buf_fini(&text);
@@ -370,7 +370,7 @@ static bool open_saved(struct shell *sh)
 {
 	if (!sh->cli->save || sqlite3_open(":memory:", &sh->saved) == SQLITE_OK)
 		return true;
-	return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: --save");
+	return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "no memory for the file of --save");
 }
 
 /* Run the statements.  Returns the status to exit with. */

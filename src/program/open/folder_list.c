@@ -39,7 +39,7 @@ static void free_list(char **list, size_t n)
 
 static bool no_memory(struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the recordings of a folder");
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the recordings of a folder");
 }
 
 /* Append @path, which is owned from now on, and the NULL that ends the list. */

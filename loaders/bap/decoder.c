@@ -81,7 +81,7 @@ static bool is_only_told(const struct bap_thread *t, uint32_t off)
 	return t->state[off] == BAP_TOLD && !bap_is_written(t, off);
 }
 
-/* The other bytes that were told, as runs of offset, length and bytes; the last run is empty. */
+/* The other reported bytes, as runs of offset, length and bytes; the last run is empty. */
 static void save_told(const struct bap_thread *t, uint32_t g_len, struct ts_buf *b)
 {
 	for (uint32_t i = 0, end; i < g_len; i = end) {

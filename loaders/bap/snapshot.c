@@ -13,7 +13,7 @@
 
 #include "word_ops.h"
 
-/* The first byte of an operand in the copy of the list that has to be looked at. */
+/* The first byte, in the copy of the list, of an operand that must be processed. */
 #define SPOILED 0
 
 static uint32_t start_of(const struct bap_shown *s, uint32_t i)

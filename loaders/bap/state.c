@@ -42,7 +42,7 @@ void bap_forget_flags(const struct regmap *names, struct bap_thread *t)
 	}
 }
 
-/* What stays told is marked by a bit, which then moves to where that of what was told is. */
+/* Bytes that stay reported are marked by a second bit, which is then moved to the bit of reported bytes. */
 static void forget_told(struct bap_thread *t, uint32_t len)
 {
 	for (unsigned i = 0; i < t->n_last; i++)
@@ -255,7 +255,7 @@ static inline uint32_t whole_bytes(uint32_t n)
 	return (n & UINT32_C(0x01010101)) * 0xff;
 }
 
-/* ff for each byte of a flag register that was not told, or with another value. */
+/* 0xff for each byte of a flag register that was not reported with this value. */
 static inline uint32_t stale_bytes(const struct bap *rec, const struct bap_thread *t,
 				   const struct regmap_flags *def, uint32_t value)
 {

@@ -15,7 +15,7 @@
 
 #define HEADER_LEN 48
 
-/* Entries that are looked at to find out whether the index is sane. */
+/* The number of entries that are examined to decide whether the index is sane. */
 #define N_PROBES 64u
 
 static bool read_part(const struct bap *rec, uint64_t off, uint8_t *bytes, size_t len, struct ts_error *err)

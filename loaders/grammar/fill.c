@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What instructions tell where lines do not: values of accesses of which a line has the addresses, by the registers;
- * accesses of logs that have registers alone, by the program's code.
+ * Completes lines by their instructions.  If a line has the address of an access but not its value, the value
+ * is computed from the registers.  If a log has registers only, the accesses are computed from the program's
+ * code.
  */
 #include "reader.h"
 
 #include <string.h>
 
-/* Do instructions tell something that lines do not?  States with accesses have their values. */
+/* Can the instructions complete the lines?  In states, accesses already have their values. */
 static bool is_decoded(const struct grammar_log *log)
 {
 	if (!ts_decoder_knows(log->base.regs.arch))

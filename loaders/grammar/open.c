@@ -326,8 +326,8 @@ static uint32_t wanted_features(const struct ts_arch *arch)
 /* Lines that are longer tell nothing of the processor. */
 #define MAX_HEAD_LINE 2048u
 /*
- * So much of a file is looked at for short ones; of a file that begins as its format tells, all of it: modules come before
- * with all of their bytes.
+ * The bytes of the beginning of a file that are scanned; if the file begins with the grammar's `begin`, all
+ * of it is: modules come before with all of their bytes.
  */
 #define MAX_HEAD      (UINT64_C(1) << 28)
 

@@ -3,8 +3,9 @@
  * A group of a grammar with states is a position.  Step k is what changed from state k to the thread's next state;
  * accesses that a state lists are those of the thread's instruction before it.
  *
- * Where another thread's state comes next, what the thread's last instruction wrote is told by its code.  What its own
- * next state lists is told just before that: registers of a thread that does not run are visible only to a question about that thread.
+ * If the next state is another thread's, the writes of the thread's last instruction are computed from its
+ * code.  The registers that the thread's own next state lists are appended just before that state: the
+ * registers of a thread that does not run are visible only to questions about that thread.
  */
 #include <string.h>
 
@@ -51,8 +52,9 @@ static void tell_access(struct ts_effect *e, bool is_hidden, bool is_now)
 }
 
 /*
- * What another thread's instruction accessed some steps ago has been told by its code: bytes are what is there now, which
- * somebody else may have written meanwhile.  Bytes that are nobody's access tell nothing of before, then as ever.
+ * The accesses of another thread's earlier instruction have been computed from its code.  The bytes on the
+ * line are those of memory now, which other threads may have written since.  Bytes that belong to no access
+ * say nothing about earlier positions.
  */
 static void tell_later(struct ts_effect *e)
 {
@@ -60,7 +62,7 @@ static void tell_later(struct ts_effect *e)
 		e->kind = TS_FX_READ;
 }
 
-/* Does the effect show code of the instruction at @at?  That is told with the instruction itself. */
+/* Does the effect show code of the instruction at @at?  Such code is appended with the instruction. */
 static bool is_own_code(const struct grammar_place *at, const struct ts_effect *e)
 {
 	return at->is_sight && e->kind == TS_FX_READ && e->is_hidden && e->addr - at->pc < at->n_code &&

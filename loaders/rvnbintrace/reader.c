@@ -75,7 +75,7 @@ static void go_to(struct rvn_reader *r, uint64_t off)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* The span that has @addr, or the next one; NULL if there is none. */
+/* Returns the span that contains @addr, or the next one; NULL if there is none. */
 static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
 {
 	uint32_t at = 0;
@@ -536,7 +536,7 @@ static inline bool take_plain_memory(struct plain *x)
 	return true;
 }
 
-/* Registers to be told at the end of the open event. */
+/* Append the registers that are reported at the end of the open event. */
 struct changed {
 	unsigned n;
 	uint64_t targets; /* bit i: target i is among them */

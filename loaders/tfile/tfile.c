@@ -33,7 +33,7 @@
 #include "src/arch/tdesc.h"
 #include "src/object/elf_image.h"
 
-/* More of a program's segment is not looked at. */
+/* Limit on the bytes of a segment of the program that are used. */
 #define MAX_SEGMENT (UINT64_C(64) << 20)
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)

@@ -20,7 +20,7 @@
 #define PAGE_LEN UINT64_C(4096)
 #define VSYSCALL_PAGE UINT64_C(0xffffffffff600000)
 
-/* How many segments of the program's file are looked at. */
+/* Limit on the segments of the program's file that are examined. */
 #define MAX_LOADS 64
 
 /* A region whose contents are fewer bytes than itself and were recorded at its start. */

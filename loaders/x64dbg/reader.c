@@ -395,7 +395,7 @@ static void end_streak(struct x64dbg_reader *r)
 	x64dbg_blocks_pass(&r->blocks, &r->ahead->at);
 }
 
-/* The next step by the streak.  Returns false, having told nothing, if it is no usual one. */
+/* Append the next step by the streak.  Returns false, and appends nothing, if the block is not usual. */
 static inline bool next_usual(struct x64dbg_reader *r, struct ts_steps *out)
 {
 	if (r->skip + 1 >= X64DBG_MARK_STEPS || !x64dbg_streak_step(&r->streak, out))

@@ -160,7 +160,7 @@ void ts_memory_log_all(Addr sp)
 
 /* -------------------------------------------------------------------------------- shared mappings */
 
-/* Others may write them; they are looked at after each system call. */
+/* Regions that other processes may write.  They are examined after each system call. */
 static struct {
 	Addr addr;
 	SizeT len;

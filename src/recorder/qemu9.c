@@ -24,7 +24,7 @@ struct register_names {
 	unsigned n;
 };
 
-/* What was loaded or stored, in the order of this machine; its length is told by the callback. */
+/* The loaded or stored value, in the byte order of this machine.  The callback has its length. */
 struct memory_value {
 	int type;
 	uint64_t words[2]; /* low, high */
@@ -129,7 +129,7 @@ unsigned ts_qemu_register_bytes(struct qemu_plugin_register *reg, uint8_t *bytes
 
 /* -------------------------------------------------------------------------------- pages */
 
-/* Parts of the ELF file that was looked at last that are code. */
+/* The executable parts of the ELF file that was examined last. */
 static struct {
 	char file[4096];
 	unsigned n;

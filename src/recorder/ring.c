@@ -38,7 +38,7 @@ static uint64_t room(const struct ts_ring *r)
 }
 
 /*
- * Wait until there is room.  Returns false if nobody will make any.
+ * Wait until there is space.  Returns false if the reader has ended.
  *
  * The reader is the parent of the recorded program, which may have stopped it: then both would wait for ever.  A reader
  * that makes no room for a second is continued; a reader that runs ignores the signal.

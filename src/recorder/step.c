@@ -159,7 +159,7 @@ static unsigned groups_of(const struct ts_task *t)
 	return groups;
 }
 
-/* The thread has the turn: nobody else counts. */
+/* Called with the turn, so that no other thread counts. */
 static void count_step(void)
 {
 	struct ts_ring *r = ts_out_ring();

@@ -135,7 +135,10 @@ static bool is_turn(const struct ts_cause_node *n, const struct ts_writer *w, co
 	       (n->loc.base == loc->base && n->loc.mask & loc->mask);
 }
 
-/* The node that the writer is a turn of: one above, or a child of @parent; TS_NO_NODE if there is none. */
+/*
+ * Returns the node of which the writer is another iteration: an ancestor, or a child of @parent; TS_NO_NODE
+ * if there is none.
+ */
 static uint32_t find_turn(const struct ts_cause *c, uint32_t parent, const struct ts_writer *w,
 			  const struct insn *insn, const struct ts_location *loc)
 {
@@ -414,7 +417,7 @@ bool ts_cause_is_cut(const struct ts_cause *c)
 
 /* ------------------------------------------------------------------------------------------ a search as a whole */
 
-/* Searches that took at least so many look-ups are kept, so many of them. */
+/* The number of look-ups from which on the result of a search is cached, and the size of the cache. */
 #define KEEP_FROM 1000u
 #define N_KEPT    8u
 

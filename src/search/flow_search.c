@@ -153,7 +153,7 @@ static uint64_t next_call(const struct ts_flow *f)
 	return h ? h->step : TS_NO_POS;
 }
 
-/* The thread that runs has registers that come from others: each of its steps is looked at. */
+/* The running thread has tainted registers: each of its steps is examined. */
 static bool is_busy(struct ts_flow *f)
 {
 	uint32_t thread;
@@ -219,7 +219,10 @@ static bool loads(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_er
 	return false;
 }
 
-/* Is the step to be looked at?  *thread gets whose it is.  Returns false if the trace cannot be read. */
+/*
+ * Set whether the step must be examined, and *thread to its thread.  Returns false if the trace cannot be
+ * read.
+ */
 static bool judge(struct ts_flow *f, uint64_t pos, uint32_t *thread, bool *matters, struct ts_error *err)
 {
 	const struct ts_steps *b;

@@ -485,7 +485,7 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	return true;
 }
 
-/* Of a comparison what it compares is told, not its flags. */
+/* For a comparison, the hop has the compared operands, not the flags. */
 static bool report_compare(struct ts_flow *f, uint64_t pos, const struct ts_location *flags, struct ts_error *err)
 {
 	struct ts_sources *s = &f->sources;

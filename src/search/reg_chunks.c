@@ -7,7 +7,10 @@
 
 #include "src/query/scan.h"
 
-/* So many chunks are looked into one by one, before it is found out what runs write; and where that is known. */
+/*
+ * The number of chunks that are examined one by one before the registers that runs write are computed, and
+ * afterwards.
+ */
 #define N_UNASKED 4u
 #define N_KNOWN	  1u
 

@@ -126,7 +126,9 @@ static void add_other(struct work *w, enum ts_source_kind kind, unsigned order)
 
 /* ------------------------------------------------------------------------------------------------ addresses */
 
-/* The recording's own access of @len bytes: where it was.  Returns false if there is none, or several. */
+/*
+ * Find the address of the recorded access of @len bytes.  Returns false if there is none, or more than one.
+ */
 static bool find_recorded(struct work *w, unsigned len, bool is_write, uint64_t *addr, struct ts_error *err)
 {
 	const struct ts_steps *b;

@@ -319,7 +319,10 @@ static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_err
 	return v->st != NULL;
 }
 
-/* All bytes of the registers of which @changed has some: who changed a part without an instruction set the whole. */
+/*
+ * Returns all bytes of the registers of which @changed has some: a change without an instruction sets the
+ * whole register.
+ */
 static uint64_t whole_registers(const struct ts_query *q, const struct ts_location *loc, uint64_t changed)
 {
 	uint64_t mask = changed;

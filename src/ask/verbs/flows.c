@@ -15,7 +15,7 @@
 #include "src/query/paging.h"
 #include "src/search/flow.h"
 
-/* More bytes are not followed at once. */
+/* Limit on the bytes that are followed together. */
 #define MAX_ASKED 4096u
 
 enum column {
@@ -111,7 +111,7 @@ static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 					       : put_register(x, pos, first, len, row, err);
 }
 
-/* The bytes may have gone elsewhere, too. */
+/* The bytes may have been copied to other places, too. */
 static void note_open(struct flows *x)
 {
 	struct ts_query *q = x->rows.ask->q;

@@ -5,8 +5,8 @@
 #include "src/ask/grammar/state.h"
 
 /*
- * After a hit this many steps are inspected before the index is asked again: most steps of a wide range of
- * addresses are hits.
+ * The number of steps that are inspected after a hit, before the index is searched again: most steps of a
+ * wide range of addresses are hits.
  */
 #define NEAR_STEPS 16u
 
@@ -27,7 +27,7 @@ void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const s
 	w->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
 }
 
-/* The nearest hit among the next few steps; TS_NO_POS: the index is to be asked. */
+/* Returns the nearest hit among the next few steps; TS_NO_POS: the index must be searched. */
 static uint64_t find_near(const struct ts_step_walk *w)
 {
 	uint64_t n = w->to - w->from < NEAR_STEPS ? w->to - w->from : NEAR_STEPS;
@@ -76,7 +76,7 @@ static uint64_t find_step(struct ts_step_walk *w)
 	return pos == TS_NO_POS || pos < w->from || pos >= w->to ? TS_NO_POS : pos;
 }
 
-/* Charge the budget with what was looked at.  Returns false if it is used up. */
+/* Charge the budget for the inspected steps.  Returns false if it is used up. */
 static bool charge(struct ts_step_walk *w, struct ts_budget *budget)
 {
 	if (w->n_looked++ < STEPS_A_CHUNK)

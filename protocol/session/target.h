@@ -103,11 +103,17 @@ bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
 /*
- * The program's path for clients; NULL if it is unknown, relative, or if its file cannot be served.
+ * Returns the program's path for clients, borrowed; NULL if it is unknown or relative, or if its file cannot
+ * be served.
  */
 const char *rsp_target_exec_path(const struct rsp_target *target);
 
-/* The current table of symbols for a question; see rsp_symbol_tables_get(). */
+/*
+ * The current table of symbols for a question.
+ *
+ * Returns the table, as rsp_symbol_tables_get(), borrowed.
+ * Returns NULL with *err set where that function does.
+ */
 struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts_error *err);
 
 /* After more has been read: add the names of new threads.  Returns false if memory is exhausted. */
@@ -123,7 +129,7 @@ void rsp_target_fini(struct rsp_target *target);
  */
 bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err);
 
-/* The layout of the registers for a client that connects at @pos; NULL: as recorded. */
+/* Returns the layout of the registers for a client that connects at @pos, borrowed; NULL: as recorded. */
 const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint64_t pos);
 
 /* Append "read so far: 7 %"; nothing if all has been read. */

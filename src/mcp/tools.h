@@ -78,7 +78,7 @@ const char *ts_mcp_misplaced(const json_t *arguments);
 /* Does the call limit its rows itself? */
 bool ts_mcp_is_bounded(const json_t *arguments);
 
-/* The value of a text argument, NULL if it was not given. */
+/* Returns the value of a text argument, borrowed from @arguments; NULL if it was not given. */
 const char *ts_mcp_text(const json_t *arguments, const char *name);
 
 #endif

@@ -19,16 +19,22 @@ struct ts_op_piece {
 	uint32_t n_ops; /* direct children */
 };
 
-/* Room for @len more bytes at the end.  Returns NULL if memory is exhausted; the piece is then unchanged. */
+/*
+ * Reserve @len bytes at the end.
+ *
+ * Returns their address, valid until the next call; NULL if memory is exhausted.
+ */
 uint8_t *ts_op_piece_room(struct ts_op_piece *p, size_t len);
 
-/* End the writing into the room: the bytes written end at @end, and are @n_ops ops.  Returns true. */
+/*
+ * Add the bytes that were written to the reserved space: they end at @end and are @n_ops ops.  Returns true.
+ */
 bool ts_op_piece_done(struct ts_op_piece *p, const uint8_t *end, uint32_t n_ops);
 
-/* Append the @len bytes of @n_ops ops. */
+/* Append the @len bytes of @n_ops ops.  Returns false if memory is exhausted. */
 bool ts_op_piece_bytes(struct ts_op_piece *p, const uint8_t *bytes, size_t len, uint32_t n_ops);
 
-/* Append all ops of @more. */
+/* Append all ops of @more, or a JMP to @pc.  Return false if memory is exhausted. */
 bool ts_op_piece_append(struct ts_op_piece *p, const struct ts_op_piece *more);
 
 bool ts_op_piece_jmp(struct ts_op_piece *p, uint64_t pc);

@@ -33,7 +33,7 @@ void ts_hits_sort(struct ts_hits *h)
 	}
 }
 
-/* Merge the reads of one part: the bytes that each of them had. */
+/* Merge the bytes that the reads of one part have. */
 static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit *from)
 {
 	uint64_t last = from->last > to->last ? from->last : to->last;

@@ -72,7 +72,7 @@ void grammar_moves_fill(const struct grammar_moves *m, const struct ts_op_state 
  *
  * Returns false if the instruction may have written memory that is not known; TS_FX_UNSEEN is then appended.
  */
-bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
+bool grammar_moves_append(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
 			struct ts_steps *out);
 
 struct grammar_decoder;

@@ -117,7 +117,7 @@ bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, con
 	grammar_files_forget(&f->scratch);
 	if (next)
 		grammar_file_note(is, next, 0, next->n_effects, TS_FX_REG_WRITE);
-	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
+	grammar_moves_append(moves, &before, next ? &after : NULL, out);
 	return true;
 }
 
@@ -135,6 +135,6 @@ bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, co
 	memcpy(line.code, at->code, at->n_code);
 	if (f->decoder)
 		moves = grammar_decoder_moves(f->decoder, &line, &state);
-	*is_told = moves && (grammar_moves_tell(moves, &state, NULL, out) || moves->is_syscall);
+	*is_told = moves && (grammar_moves_append(moves, &state, NULL, out) || moves->is_syscall);
 	return true;
 }

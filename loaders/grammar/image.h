@@ -31,7 +31,7 @@
  * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
+bool grammar_image_append(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
 			struct ts_steps *out, bool *is_cut, struct ts_error *err);
 
 #endif

@@ -50,7 +50,7 @@ struct grammar_lines {
 	uint64_t code_end;         /* where the code of the last line with code ends */
 	bool has_code_end;
 	/* lines before this offset were processed before; only their additions to later lines count */
-	uint64_t told_until;
+	uint64_t done_until;
 	bool is_lost;              /* a line of the group was lost: only the listed registers are known */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after the group */
@@ -65,7 +65,7 @@ void grammar_lines_fini(struct grammar_lines *l);
  */
 struct grammar_lines_place {
 	uint64_t off;
-	uint64_t told_until;
+	uint64_t done_until;
 	uint64_t images_left;
 	struct grammar_tags tags;
 };
@@ -76,7 +76,7 @@ static inline void grammar_lines_place(const struct grammar_lines *l, struct gra
 	const bool is_ahead = l->ahead->is_there;
 
 	place->off = is_ahead ? l->ahead->begin : l->lines.off;
-	place->told_until = is_ahead ? l->ahead->off : l->lines.off;
+	place->done_until = is_ahead ? l->ahead->off : l->lines.off;
 	place->images_left = l->images_left;
 	grammar_tags_copy(&place->tags, is_ahead ? &l->tags_before : &l->tags);
 }
@@ -97,7 +97,7 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err);
 
 /* Append to @out the code among the effects of @fx.  Such effects come from lines that list only code. */
-void grammar_tell_code(const struct ts_steps *fx, struct ts_steps *out);
+void grammar_append_code(const struct ts_steps *fx, struct ts_steps *out);
 
 /* Append effect @e of @from to @to. */
 void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e);

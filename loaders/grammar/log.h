@@ -107,7 +107,7 @@ struct grammar_log {
 	struct regmap map;
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
-	uint64_t first_told;         /* told_until of a new reader (lines.h) */
+	uint64_t first_done;         /* done_until of a new reader (lines.h) */
 	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
 	uint64_t max_images;         /* limit on the bytes of all modules that are kept */

@@ -231,7 +231,7 @@ static void tell(const struct grammar_moves *m, unsigned i, uint64_t addr, enum 
 		e->is_hidden = kind == TS_FX_READ;
 }
 
-bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
+bool grammar_moves_append(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
 			struct ts_steps *out)
 {
 	bool is_unseen = !m->is_known || (m->is_repeated && m->writes);

@@ -48,7 +48,7 @@ bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head 
 /* The largest access of which no line and no code tells the size. */
 #define MAX_SIZE 64u
 
-void grammar_tell_sizes(struct ts_steps *out, uint64_t mask)
+void grammar_append_sizes(struct ts_steps *out, uint64_t mask)
 {
 	uint32_t n = out->n_effects;
 
@@ -67,7 +67,7 @@ void grammar_tell_sizes(struct ts_steps *out, uint64_t mask)
 	}
 }
 
-void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const char *text)
+void grammar_append_event(struct ts_steps *out, enum ts_event_kind kind, const char *text)
 {
 	struct ts_event *ev = ts_steps_event(out, kind);
 
@@ -91,7 +91,7 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 
 	grammar_lines_place(&r->lines, &place);
 	point_put(point, place.off);
-	point_put(point, place.told_until - place.off);
+	point_put(point, place.done_until - place.off);
 	point_put(point, place.images_left);
 	grammar_tags_save(&place.tags, point);
 	point_put(point, r->thread);
@@ -123,7 +123,7 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	struct grammar_lines_place place = { .off = point_get_between(&p, r->log->first, ts_source_len(r->log->src)) };
 	uint32_t last = r->log->base.n_threads - 1;
 
-	place.told_until = place.off + point_get(&p, ts_source_len(r->log->src));
+	place.done_until = place.off + point_get(&p, ts_source_len(r->log->src));
 	place.images_left = point_get(&p, r->log->max_images);
 	grammar_tags_resume(&place.tags, &p);
 	r->thread = (uint32_t)point_get(&p, last);
@@ -194,7 +194,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 		return NULL;
 	r->at = log->start;
 	r->lines.images_left = log->first_images;
-	r->lines.told_until = log->first_told;
+	r->lines.done_until = log->first_done;
 	r->lines.shown = log->shown;
 	grammar_tags_copy(&r->lines.tags, &log->first_tags);
 	memcpy(r->modules, log->modules, sizeof(r->modules));

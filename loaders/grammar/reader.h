@@ -34,7 +34,7 @@ void grammar_later_fini(struct grammar_later *l);
  * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool grammar_later_tell(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,
+bool grammar_later_append(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,
 			struct ts_error *err);
 
 struct grammar_fill {
@@ -65,7 +65,7 @@ bool grammar_fill_step(struct grammar_fill *f, struct grammar_files *files, stru
  */
 void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint32_t thread, const struct ts_steps *out);
 
-/* The slow path of grammar_fill_tell(). */
+/* The slow path of grammar_fill_append(). */
 bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 			const struct ts_steps *next, struct ts_steps *out);
 
@@ -76,7 +76,7 @@ bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, con
  *
  * Returns false if memory is exhausted.
  */
-static inline bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+static inline bool grammar_fill_append(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 				     const struct ts_steps *next, struct ts_steps *out)
 {
 	return !f->decoder || f->log->g.has_accesses || !at->is_there || grammar_fill_moves(f, files, at, next, out);
@@ -140,10 +140,10 @@ static inline bool grammar_find_thread(struct grammar_reader *r, const struct gr
  * Complete the accesses of the open step whose size is unknown: the first byte is accessed, and the bytes
  * after it may have been written.  @mask is the mask of addresses.
  */
-void grammar_tell_sizes(struct ts_steps *out, uint64_t mask);
+void grammar_append_sizes(struct ts_steps *out, uint64_t mask);
 
 /* Append an event of @kind with @text to the open step. */
-void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
+void grammar_append_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
 
 /*
  * Append the next step, as next() of struct ts_reader_ops: from lines that are steps, and from lines that are

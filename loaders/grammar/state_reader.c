@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) enum ts_next next_group(struct gram
 	enum ts_next next;
 
 	while ((next = grammar_lines_next(&r->lines, out, err)) == TS_ITEM && !is_state(r))
-		grammar_tell_code(&r->lines.group->fx, out);
+		grammar_append_code(&r->lines.group->fx, out);
 	return next == TS_ITEM && !grammar_find_thread(r, r->lines.group, thread, err) ? TS_FAIL : next;
 }
 
@@ -204,7 +204,7 @@ static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struc
 	if (!grammar_fill_switch(&r->fill, &r->files, &at, out, is_told))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a step");
 	if (!*is_told && ahead->is_there &&
-	    !grammar_later_tell(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
+	    !grammar_later_append(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
 		return false;
 	if (!*is_told)
 		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(r->log->base.regs.arch));
@@ -321,17 +321,17 @@ static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps
 	tell_sight(was, TS_FX_READ, out);
 	if (!find_gap(r, is_other, &is_gap, err) || !(is_other ? tell_switch(r, *was, out, &is_told, err) : find_call(r, &is_call, err)))
 		return false;
-	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
+	if (!grammar_fill_append(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
 	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a step");
 	if (was->has_event)
-		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
+		grammar_append_event(out, TS_EV_INTERRUPT, "exception");
 	if (is_gap)
-		grammar_tell_event(out, TS_EV_GAP, "code that is not listed");
+		grammar_append_event(out, TS_EV_GAP, "code that is not listed");
 	if (was->has_gap || is_gap || is_call)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (group->has_memory)
-		grammar_tell_sizes(out, r->lines.matcher.mask);
+		grammar_append_sizes(out, r->lines.matcher.mask);
 	if (!r->lines.ahead->is_there)
 		tell_sight(is, TS_FX_WRITE, out);
 	r->base.end = (struct ts_end){ .pc = is->pc, .has_pc = true };
@@ -374,7 +374,7 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the state at position 0");
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
-	log->first_told = place.told_until;
+	log->first_done = place.done_until;
 	grammar_tags_copy(&log->first_tags, &place.tags);
 	log->files = r->files;
 	r->files = (struct grammar_files){ 0 };

@@ -29,7 +29,7 @@ struct rsp_destination {
 /* Returns false if @arg has another form.  The caller then parses it as a PLACE (src/ask/grammar/place.h). */
 bool rsp_destination_parse(struct rsp_destination *d, const char *arg);
 
-/* Returns the name of a kind of events in "next-EVENT", a literal; NULL if goto does not accept the kind. */
+/* Returns the name of a kind of events in "next-EVENT", a literal; never NULL. */
 const char *rsp_destination_event(enum ts_event_kind kind);
 
 #endif

@@ -42,10 +42,10 @@ struct x64dbg_accesses {
 	bool is_simple; /* one range, the only slot is at its address, and its contents are trusted */
 };
 
-/* The slow paths of x64dbg_access_find() and x64dbg_access_tell(). */
+/* The slow paths of x64dbg_access_find() and x64dbg_access_append(). */
 void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);
-void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+void x64dbg_access_append_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     struct ts_steps *out);
 
 /*
@@ -96,7 +96,7 @@ static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x6
 void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b);
 
 /* Append an effect with bytes [from, from + len) of @word, which is at @addr. */
-static inline void x64dbg_access_tell_word(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr,
+static inline void x64dbg_access_append_word(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr,
 					   uint64_t word, unsigned from, unsigned len, bool is_hidden)
 {
 	uint64_t bytes = htole64(word >> 8 * from);
@@ -107,12 +107,12 @@ static inline void x64dbg_access_tell_word(struct ts_steps *out, enum ts_effect_
 }
 
 /* Append the contents of memory before the instruction, as hidden reads. */
-static inline void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+static inline void x64dbg_access_append_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 					  struct ts_steps *out)
 {
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		if (a->trust[i].old)
-			x64dbg_access_tell_word(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0,
+			x64dbg_access_append_word(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0,
 						a->trust[i].old, true);
 	}
 }
@@ -121,7 +121,7 @@ static inline void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const
  * Append a simple access.  Returns false, and appends nothing, if bytes of the slot changed that it did not
  * write.
  */
-static inline bool x64dbg_access_tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+static inline bool x64dbg_access_append_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
 					     struct ts_steps *out)
 {
 	const struct x64dbg_range *r = &a->ranges[0];
@@ -135,18 +135,18 @@ static inline bool x64dbg_access_tell_simple(const struct x64dbg_accesses *a, co
 	if (r->access & TS_X86_READ)
 		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
 	if (r->access & TS_X86_WRITE)
-		x64dbg_access_tell_word(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
+		x64dbg_access_append_word(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
 	return true;
 }
 
 /* Append the reads and writes of the instruction, and the contents of memory after it. */
-static inline void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+static inline void x64dbg_access_append(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 				      struct ts_steps *out)
 {
-	if (a->is_simple && x64dbg_access_tell_simple(a, &b->mem[0], out))
+	if (a->is_simple && x64dbg_access_append_simple(a, &b->mem[0], out))
 		return;
 	if (a->n_ranges || b->n_mem || a->lost.len)
-		x64dbg_access_tell_some(a, b, out);
+		x64dbg_access_append_some(a, b, out);
 }
 
 #endif

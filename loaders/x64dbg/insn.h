@@ -88,7 +88,7 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 }
 
 /* Append the instruction's bytes as a hidden read, once in each @window. */
-static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, struct ts_steps *out)
+static inline void x64dbg_insn_append(struct x64dbg_insn *insn, uint32_t window, struct ts_steps *out)
 {
 	struct ts_effect *e =
 		ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
@@ -99,7 +99,7 @@ static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, s
 }
 
 /* Append TS_FX_UNSEEN if the instruction enters the kernel, which may change memory. */
-static inline void x64dbg_insn_tell_unseen(const struct x64dbg_insn *insn, struct ts_steps *out)
+static inline void x64dbg_insn_append_unseen(const struct x64dbg_insn *insn, struct ts_steps *out)
 {
 	if (__builtin_expect(insn->is_trap, 0))
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);

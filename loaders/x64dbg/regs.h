@@ -135,6 +135,6 @@ static inline void x64dbg_regs_take_plain(struct x64dbg_regs *r, const struct x6
 }
 
 /* Append all registers of the record as TS_FX_REG_WRITE. */
-void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
+void x64dbg_regs_append(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
 
 #endif

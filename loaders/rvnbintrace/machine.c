@@ -318,7 +318,7 @@ static bool read_initial(struct rvn *rec, struct ts_cursor *c, uint8_t *seen)
 	value = ts_take(c, r->len);
 	if (!value)
 		return false;
-	rvn_tell_register(r, value, &rec->base.initial);
+	rvn_append_register(r, value, &rec->base.initial);
 	if (r->kept != RVN_NOT_KEPT)
 		memcpy(rec->kept + r->kept, value, r->len);
 	return true;

@@ -87,7 +87,7 @@ struct rvn_op {
 /* The fast processing of the entry of an id (struct rvn_short). */
 enum rvn_way {
 	RVN_NO_SHORT, /* none: the entry is parsed in the general way */
-	RVN_TELL,     /* append an effect with the value that follows */
+	RVN_APPEND,     /* append an effect with the value that follows */
 	RVN_KEEP,     /* change the kept value */
 	RVN_KEEP_NOTE /* change the kept value, and append an effect with it at the end of the event */
 };
@@ -100,7 +100,7 @@ enum rvn_way {
 struct rvn_short {
 	uint64_t keep, set, add, take, mask;
 	uint32_t kept;    /* offset of the kept value */
-	uint32_t off;     /* RVN_TELL: of the register in the 'g' layout */
+	uint32_t off;     /* RVN_APPEND: of the register in the 'g' layout */
 	uint16_t ordinal; /* of the register */
 	uint8_t len;
 	uint8_t way;      /* enum rvn_way */
@@ -210,15 +210,15 @@ static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)
 bool rvn_has_x87(const struct rvn *rec, unsigned i);
 
 /* Append the effects of a register's new value.  The program counter and x87 registers have none here. */
-void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
+void rvn_append_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
 
-/* As rvn_tell_register(), if eight bytes are readable at @value.  Nearly all registers are a word. */
-static inline void rvn_tell_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
+/* As rvn_append_register(), if eight bytes are readable at @value.  Nearly all registers are a word. */
+static inline void rvn_append_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
 {
 	if (reg->role == RVN_PLAIN && reg->len == reg->g_len && reg->len <= 8)
 		ts_steps_word(out, TS_FX_REG_WRITE, reg->off, value, reg->len);
 	else
-		rvn_tell_register(reg, value, out);
+		rvn_append_register(reg, value, out);
 }
 
 /* --------------------------------------------------------------------------------------- reader.c */

@@ -54,7 +54,7 @@ static void save_flags(const struct bap_course *co, const struct bap_thread *t, 
 
 static bool is_written(const struct bap_thread *t, const struct bap_extent *e)
 {
-	return e->len && !memchr(t->state + e->off, BAP_UNTOLD, e->len);
+	return e->len && !memchr(t->state + e->off, BAP_UNREPORTED, e->len);
 }
 
 static void save_run(const struct bap_thread *t, uint32_t off, uint32_t len, struct ts_buf *b)
@@ -78,7 +78,7 @@ static void save_last(const struct bap_thread *t, struct ts_buf *b)
 
 static bool is_only_told(const struct bap_thread *t, uint32_t off)
 {
-	return t->state[off] == BAP_TOLD && !bap_is_written(t, off);
+	return t->state[off] == BAP_REPORTED && !bap_is_written(t, off);
 }
 
 /* The other reported bytes, as runs of offset, length and bytes; the last run is empty. */
@@ -111,7 +111,7 @@ static void save_calls(const struct bap_calls *calls, struct ts_buf *b)
 }
 
 /* The thread that runs is the first one that lives. */
-void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b)
+void bap_course_save(const struct bap_course *co, bool has_reported, struct ts_buf *b)
 {
 	const struct bap_known *k = &co->known;
 
@@ -123,7 +123,7 @@ void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *
 		point_put(b, k->live[i]->id);
 		save_flags(co, k->live[i], b);
 		save_last(k->live[i], b);
-		if (has_told)
+		if (has_reported)
 			save_told(k->live[i], co->rec->base.regs.g_len, b);
 	}
 	point_put(b, co->now ? co->now->id : 0);
@@ -152,11 +152,11 @@ static uint32_t resume_run(struct bap_thread *t, uint32_t g_len, uint32_t *off, 
 	if (!bytes)
 		return 0;
 	memcpy(t->data + *off, bytes, len);
-	memset(t->state + *off, BAP_TOLD, len);
+	memset(t->state + *off, BAP_REPORTED, len);
 	return (uint32_t)len;
 }
 
-static void resume_thread(struct bap_course *co, struct bap_thread *t, bool has_told, struct point *p)
+static void resume_thread(struct bap_course *co, struct bap_thread *t, bool has_reported, struct point *p)
 {
 	uint32_t g_len = co->rec->base.regs.g_len, off;
 
@@ -167,7 +167,7 @@ static void resume_thread(struct bap_course *co, struct bap_thread *t, bool has_
 
 		t->last[i] = (struct bap_extent){ off, len };
 	}
-	while (has_told && resume_run(t, g_len, &off, p))
+	while (has_reported && resume_run(t, g_len, &off, p))
 		;
 }
 
@@ -186,7 +186,7 @@ static void resume_calls(struct bap_calls *calls, struct point *p)
 	}
 }
 
-static bool resume_threads(struct bap_course *co, bool has_told, struct point *p)
+static bool resume_threads(struct bap_course *co, bool has_reported, struct point *p)
 {
 	struct bap_known *k = &co->known;
 	uint32_t n = (uint32_t)point_get_count(p, BAP_MAX_LIVE, 2);
@@ -197,12 +197,12 @@ static bool resume_threads(struct bap_course *co, bool has_told, struct point *p
 
 		if (!t)
 			return false;
-		resume_thread(co, t, has_told, p);
+		resume_thread(co, t, has_reported, p);
 	}
 	return point_ok(p);
 }
 
-bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p)
+bool bap_course_resume(struct bap_course *co, bool has_reported, struct point *p)
 {
 	const uint8_t *insn;
 	uint64_t now;
@@ -216,7 +216,7 @@ bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p)
 		memcpy(co->last_insn, insn, len);
 	co->last_len = (uint8_t)len;
 	resume_calls(&co->calls, p);
-	if (!resume_threads(co, has_told, p))
+	if (!resume_threads(co, has_reported, p))
 		return false;
 	now = point_get(p, UINT64_MAX);
 	for (uint32_t i = 0; i < co->known.n_live && point_ok(p) && !co->now; i++)
@@ -242,7 +242,7 @@ static bool syscall_number(const struct bap_known *k, const struct bap_thread *t
 	const char *reg = k->rec->addr_mask == UINT64_MAX ? "rax" : "eax";
 	const struct regmap_slot *s = regmap_find(&k->rec->names, reg, 3);
 
-	if (s->kind != REGMAP_REG || memchr(t->state + s->off, BAP_UNTOLD, s->len))
+	if (s->kind != REGMAP_REG || memchr(t->state + s->off, BAP_UNREPORTED, s->len))
 		return false;
 	*number = ts_arch_get(k->rec->base.regs.arch, t->data + s->off, s->len);
 	return true;

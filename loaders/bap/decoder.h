@@ -64,14 +64,14 @@ struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_
 void bap_course_lose(struct bap_course *co);
 
 /*
- * Save to a decode point, and resume from one.  With @has_told the point records which register bytes have
- * been reported; without it none has (bap_forget_told()).
+ * Save to a decode point, and resume from one.  With @has_reported the point records which register bytes have
+ * been reported; without it none has (bap_forget_reported()).
  *
  * bap_course_resume() returns false if the point belongs to another trace (TS_ECORRUPT).
  * bap_course_resume() returns false if memory is exhausted (TS_ENOMEM).
  */
-void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b);
-bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p);
+void bap_course_save(const struct bap_course *co, bool has_reported, struct ts_buf *b);
+bool bap_course_resume(struct bap_course *co, bool has_reported, struct point *p);
 
 /* ----------------------------------------------------------------------------------- insn_frame.c */
 

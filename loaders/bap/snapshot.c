@@ -102,7 +102,7 @@ static bool settle(struct bap_shown *s, const struct bap_thread *t, uint32_t i, 
 
 			if (!owner[b])
 				owner[b] = (uint16_t)(i + 1);
-			is_settled &= owner[b] == i + 1 && t->state[b] != BAP_UNTOLD &&
+			is_settled &= owner[b] == i + 1 && t->state[b] != BAP_UNREPORTED &&
 				      t->data[b] == parts[part].data[j];
 		}
 	}

@@ -49,7 +49,7 @@ void bap_forget_flags(const struct regmap *names, struct bap_thread *t);
 void bap_forget_threads(struct bap_known *k);
 
 /* Mark all register bytes as not reported, except those that the previous instruction wrote. */
-void bap_forget_told(struct bap_known *k);
+void bap_forget_reported(struct bap_known *k);
 
 /* Restart the serial numbers of lists at 1. */
 void bap_forget_seen(struct bap_known *k);
@@ -88,7 +88,7 @@ static inline void bap_see_first(struct bap_known *k, struct bap_thread *t, uint
 }
 
 /* Append an effect with the first @len bytes of a word. */
-static inline void bap_tell_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
+static inline void bap_append_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
 				 uint32_t len)
 {
 	uint8_t bytes[8];
@@ -116,7 +116,7 @@ static inline void bap_write_bytes(struct bap_known *k, struct bap_thread *t, ui
 	if (!(((ts_load(t->data + off) ^ word) | (~state & BAP_ONES)) & mask))
 		return;
 	bap_shown_changed(k->shown, t, off, len);
-	bap_tell_word(k, TS_FX_REG_WRITE, off, word, len);
+	bap_append_word(k, TS_FX_REG_WRITE, off, word, len);
 	bap_store(t->data + off, word, mask);
 	bap_store(t->state + off, BAP_ONES, mask);
 }
@@ -184,7 +184,7 @@ static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_
  * Report the bytes of flag register @group that have a bit in @bits and whose bits are all known.  With
  * @is_write, the other bytes with a bit in @bits become unknown.
  */
-void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
+void bap_report_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
 
 /* Report the flags at the end of a list of values before an instruction. */
 void bap_see_all_flags(struct bap_known *k, struct bap_thread *t);

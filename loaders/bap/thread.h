@@ -13,8 +13,8 @@
 
 /* The state of a register byte. */
 enum bap_byte {
-	BAP_UNTOLD = 0,
-	BAP_TOLD = 1,
+	BAP_UNREPORTED = 0,
+	BAP_REPORTED = 1,
 };
 
 struct bap_extent {
@@ -29,7 +29,7 @@ struct bap_thread {
 	uint8_t *seen;    /* for each byte of data the serial number of the last list that has it */
 	/*
 	 * The writes of the previous instruction, if all of them are logged.  A byte in them that is
-	 * BAP_UNTOLD has become unknown since.
+	 * BAP_UNREPORTED has become unknown since.
 	 */
 	struct bap_extent last[BAP_MAX_LAST];
 	unsigned n_last;

@@ -76,8 +76,8 @@ struct rsp_session {
 	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that stopped last */
 	uint64_t reported_pos;       /* the position of the last stop reply, which the client assumes */
-	uint8_t *told_threads;       /* owned; a bit for each thread that a list or a stop reply has named */
-	uint32_t n_told_threads;     /* bits of told_threads */
+	uint8_t *listed_threads;       /* owned; a bit for each thread that a list or a stop reply has named */
+	uint32_t n_listed_threads;     /* bits of listed_threads */
 	bool is_backwards;           /* s, c and vCont go backwards: "monitor direction" */
 
 	/* the client's features and settings */
@@ -116,7 +116,7 @@ struct rsp_session {
 	struct ts_buf missing;       /* a bit for each module: gdb was informed that its file is missing */
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
-	bool has_told_reads;         /* the client has been informed that the recording lacks reads */
+	bool has_reported_reads;         /* the client has been informed that the recording lacks reads */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */
 	uint32_t alone;        /* the thread that the last resume steps while no other may run; TS_NO_THREAD: none */
 	bool has_stepped_over; /* such a step at the end was reported as done since the last shown stop */

@@ -49,7 +49,7 @@ void ts_log_decoder_only(struct ts_log_decoder *d, const char *const *modules);
 bool ts_log_decoder_is_waiting(const struct ts_log_decoder *d);
 
 /* With ts_log_decoder_only(): write the changes that other modules made, for all threads. */
-void ts_log_decoder_tell_gaps(struct ts_log_decoder *d);
+void ts_log_decoder_put_gaps(struct ts_log_decoder *d);
 
 /*
  * Decode the @len bytes of a chunk.

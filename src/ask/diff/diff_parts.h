@@ -310,7 +310,7 @@ enum ts_next ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, stru
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);
 
 /* Append an item for the next piece of l->apart, in which no other thread runs. */
-void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l);
+void ts_diff_distinguish(struct ts_diff *d, struct ts_diff_lane *l);
 
 /*
  * The executed addresses differ: append an item, and move both sides to where the addresses are the same

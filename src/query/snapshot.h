@@ -19,7 +19,7 @@ struct cached_chunk {
 	uint64_t chunk; /* TS_NO_CHUNK: empty */
 	uint64_t used;  /* the clock when it was last used */
 	struct ts_steps steps; /* its first steps, as far as they were needed */
-	uint64_t n_sights;     /* of the timeline when they were decoded */
+	uint64_t n_inferred;     /* of the timeline when they were decoded */
 	struct ts_chunk_lines lines; /* of all its steps */
 };
 

@@ -118,7 +118,7 @@ void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint
 
 /* ------------------------------------------------------------------------------------ the recorded memory */
 
-/* Who asks, and when. */
+/* The query and the position of a lookup. */
 struct asking {
 	struct ts_query *q;
 	uint64_t pos;
@@ -327,14 +327,15 @@ bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 }
 
 /*
- * Does @offset say that a thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...)
+ * Does @offset mean that the block is allocated at a thread's first access?  (NO_TLS_OFFSET,
+ * FORCED_DYNAMIC_...)
  */
 static bool is_dynamic(const struct layout *layout, uint64_t offset, uint64_t mask)
 {
 	return offset == mask || (layout->has_first_at_0 ? offset == mask - 1 : !offset);
 }
 
-/* The word that @fact says the offset of, in what lies at @at. */
+/* Read the word at the offset @fact of the struct at @at. */
 static bool read_field(const struct asking *a, uint64_t at, enum ts_tls_fact fact, const char *what, uint64_t *value,
 		       struct ts_error *err)
 {

@@ -180,8 +180,8 @@ static void read_segments(int fd)
 }
 
 /*
- * Is the page at @off of @file code, by its program headers?  The API does not tell which pages may be
- * executed.
+ * Is the page at @off of @file executable according to its program headers?  The plugin API does not report
+ * the permissions of pages.
  */
 static bool is_code(const char *file, uint64_t off)
 {

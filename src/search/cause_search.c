@@ -299,8 +299,8 @@ static bool is_found(const struct ts_cause_found *f, const struct ts_location *l
 }
 
 /*
- * The writer of the task's place.  What was found from another position counts, as far as nothing lies
- * between.
+ * Find the writer of the task's location.  A result found from another position is used, if no write lies
+ * between the two.
  */
 static enum ts_next find_writer(struct ts_cause *c, const struct ts_cause_task *t, struct ts_writer *w,
 				struct ts_budget *budget, struct ts_error *err)

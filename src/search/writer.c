@@ -369,7 +369,7 @@ static enum ts_next find_memory(struct ts_writer_search *s, struct ts_query *q, 
 	return TS_ITEM;
 }
 
-/* The location as effects have it.  *is_mapped is false if it stands for no memory. */
+/* Translate the location to the addresses of effects.  *is_mapped is false if no memory is mapped there. */
 static bool translate(struct ts_writer_search *s, struct ts_query *q, uint64_t before, bool *is_mapped,
 		      struct ts_error *err)
 {

@@ -150,7 +150,7 @@ static struct ts_location as_bytes(const struct ts_query *q, const struct ts_loc
 }
 
 /*
- * What the step's own effects say: bytes that it wrote, those of them whose value it does not show, and
+ * The effects listed for the step: bytes that it wrote, those of them whose value it does not show, and
  * whether all registers became unknown.
  */
 static uint64_t effects_on(const struct ts_steps *b, const struct ts_step *st, const struct ts_location *loc,
@@ -305,7 +305,7 @@ static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_locatio
 	return st != NULL;
 }
 
-/* A step of which one asks, and its instruction. */
+/* A step and its instruction. */
 struct view {
 	const struct ts_steps *b;
 	const struct ts_step *st;
@@ -463,7 +463,7 @@ static void memory_writes(struct ts_query *q, const struct ts_steps *b, const st
 		w->kind = TS_WRITER_INPUT;
 }
 
-/* Does the step show other bytes than those that were known, though nothing wrote them? */
+/* Does the step show other bytes than the known ones, although no step wrote them? */
 static bool contradicts(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			const struct ts_location *loc)
 {

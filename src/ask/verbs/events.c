@@ -61,7 +61,7 @@ struct events {
 	unsigned source;           /* what is looked at now for the heap; N_SOURCES: it is complete ... */
 	uint64_t at;               /* ... and its next ordinal */
 	unsigned n_looked;
-	bool is_any;               /* there was one, whoever's */
+	bool is_any;               /* there was one, of any thread */
 	bool is_failed;
 	struct ts_buf text;
 };
@@ -81,7 +81,7 @@ enum {
 	COL_TEXT,
 };
 
-/* The word that stands for system calls that failed. */
+/* The word of the question for system calls that failed. */
 #define FAILED "failed"
 
 /* ------------------------------------------------------------------------------------------------ order */

@@ -50,8 +50,8 @@ static const char *const kind_names[TS_FLOW_N_KINDS] = {
 struct flows {
 	struct ts_rows rows;
 	struct ts_flow *flow;   /* owned */
-	struct ts_flow_hop hop; /* that is being told: each run of its bytes is a row */
-	unsigned told;          /* bits of its mask that were */
+	struct ts_flow_hop hop; /* whose rows are being made: one for each run of its bytes */
+	unsigned told;          /* bits of its mask that have a row */
 	bool has_hop;
 };
 

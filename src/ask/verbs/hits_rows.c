@@ -50,7 +50,7 @@ static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit
 	old = h->bytes.data + from->seen;
 	memcpy(room + off, old, from_len);
 	memcpy(room + len + off, old + from_len, from_len);
-	old = h->bytes.data + to->seen; /* what was seen first stands */
+	old = h->bytes.data + to->seen; /* the value seen first is kept */
 	for (size_t i = 0; i < to_len; i++) {
 		if (old[to_len + i] || !room[len + i]) {
 			room[i] = old[i];

@@ -48,7 +48,7 @@ static uint64_t find_near(const struct ts_step_walk *w)
 	return TS_NO_POS;
 }
 
-/* The nearest step with a wanted address, TS_NO_POS if there is none. */
+/* The nearest step at one of the addresses, TS_NO_POS if there is none. */
 static uint64_t find_execution(struct ts_step_walk *w)
 {
 	uint64_t pos = find_near(w);
@@ -64,7 +64,7 @@ static uint64_t find_execution(struct ts_step_walk *w)
 	return pos;
 }
 
-/* The nearest step of the wanted thread, TS_NO_POS if there is none. */
+/* The nearest step of the thread, TS_NO_POS if there is none. */
 static uint64_t find_step(struct ts_step_walk *w)
 {
 	uint64_t pos = w->is_reverse ? w->to - 1 : w->from;

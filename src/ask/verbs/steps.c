@@ -65,7 +65,10 @@ static bool is_wanted(const struct steps *x, unsigned column)
 /* Limit on the shown bytes of an instruction.  No processor has longer ones. */
 #define MAX_CODE 32u
 
-/* A length that is guessed from the next step's address is not used: only the code determines the length. */
+/*
+ * The length of a step's instruction.  One inferred from the next step's address is not used: only the code
+ * determines it.
+ */
 static size_t length_of(const struct steps *x, const struct ts_decoded *d, unsigned recorded)
 {
 	if (recorded && !(ts_query_facts(x->rows.ask->q)->guesses_lengths && ts_query_has_operands(x->rows.ask->q)))

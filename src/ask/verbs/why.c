@@ -64,10 +64,10 @@ struct why {
 	struct ts_rows rows;
 	struct ts_location *what; /* owned */
 	struct ts_cause *cause;   /* owned */
-	const struct ts_cause_node *node; /* that is being told */
+	const struct ts_cause_node *node; /* whose rows are being made */
 	unsigned range;           /* the next one of its ranges */
-	uint32_t thread;          /* that is asked about */
-	bool is_over;             /* all have been told */
+	uint32_t thread;          /* of the question */
+	bool is_over;             /* all rows have been made */
 	uint8_t value[2 * MAX_VALUE]; /* of the row that is being made: bytes, then whether each is known */
 };
 
@@ -429,7 +429,7 @@ static void set_note(struct why *y)
 				 sizeof(y->rows.note));
 }
 
-/* Set the note that says why there is no branch: no branch is found if code is unknown. */
+/* Set the note with the reason why no branch was found, which may be that code is unknown. */
 static bool note_no_branch(struct why *y, struct ts_error *err)
 {
 	uint64_t pos = y->rows.qn->at ? ts_query_prev_step(y->rows.ask->q, y->thread, y->rows.qn->at - 1) : TS_NO_POS;

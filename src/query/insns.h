@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "does.h"
 #include "query.h"
 #include "src/arch/operands/operands.h"
 
@@ -43,6 +44,24 @@ bool ts_query_has_operands(const struct ts_query *q);
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
+
+/*
+ * Returns the instruction of @st, a step of chunk @chunk in batch @b, if it was decoded before.  It has completed,
+ * and is valid until another instruction is read.  The trace is not read.
+ * Returns NULL if ts_query_insn() must be used: the instruction was not decoded for this chunk, its bytes are not an
+ * instruction, or the step has events.
+ */
+const struct ts_decoded *ts_query_insn_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b,
+					       const struct ts_step *st);
+
+/*
+ * Set *does to the effects of the instruction of @st, a step of chunk @chunk in batch @b.  The trace is not read.
+ *
+ * Returns true with *does set.
+ * Returns false if ts_query_insn() must be used: this code was not decoded before, or the step has events.
+ */
+bool ts_query_does_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
+			   struct ts_does *does);
 
 /* As ts_query_insn(), for the code at the address of step @pos, whether or not it completed. */
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);

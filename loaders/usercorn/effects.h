@@ -27,7 +27,9 @@ struct ucir_walk {
 
 /*
  * Fill @err with @code and a sentence about the op at stream offset @off.  The file offset, the frame and the
- * stream offset are added.  Returns false.
+ * stream offset are added.
+ *
+ * Returns false, with @code.
  */
 bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
 	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
@@ -41,7 +43,9 @@ bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct
 
 /*
  * Extend @err, the reason for which @op could not be read, to a sentence about the trace.  @left_ops is the number of ops
- * left in the current frame.  Returns false.
+ * left in the current frame.
+ *
+ * Returns false, with the code that @err had (TS_ETRUNC, TS_ECORRUPT, TS_EIO, TS_ENOMEM).
  */
 bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
 		  struct ts_error *err);
@@ -72,6 +76,9 @@ bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *
 /*
  * As ucir_apply() for a SYSCALL and its ops, which are read.  *has_exit is set to whether one of them is EXIT: the process
  * ends.  In version 2 EXIT means only that the call did not return.
+ *
+ * Returns false if the op or one of its ops is malformed or not allowed here (TS_ECORRUPT).
+ * Returns false if its ops cannot be read, as ucir_read().
  */
 bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err);
@@ -79,6 +86,9 @@ bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct u
 /*
  * As ucir_apply() for a SIGNAL and its ops, which are read.  Its effects are hidden, because no instruction made them.  @flags
  * are the op->flags that are valid here.
+ *
+ * Returns false if the op or one of its ops is malformed or not allowed here (TS_ECORRUPT).
+ * Returns false if its ops cannot be read, as ucir_read().
  */
 bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
 		       struct ts_steps *to, struct ts_error *err);
@@ -86,11 +96,19 @@ bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct uc
 /*
  * As ucir_apply() for a GAP and its ops, which are read: the effects of unrecorded instructions between this step and the
  * next one.
+ *
+ * Returns false if the op or one of its ops is malformed or not allowed here (TS_ECORRUPT).
+ * Returns false if its ops cannot be read, as ucir_read().
  */
 bool ucir_apply_gap(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
 		    struct ts_error *err);
 
-/* As ucir_apply() for a KEYFRAME and the ops in it, which are read: the whole state of @t. */
+/*
+ * As ucir_apply() for a KEYFRAME and the ops in it, which are read: the whole state of @t.
+ *
+ * Returns false if the op or one of its ops is malformed or not allowed here (TS_ECORRUPT).
+ * Returns false if its ops cannot be read, as ucir_read().
+ */
 bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			 struct ts_steps *to, struct ts_error *err);
 

@@ -108,8 +108,10 @@ bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts
 void ucir_bare_exit(struct ucir_reader *r, const struct ts_steps *out);
 
 /*
- * Begin the process of an op whose pid no live process has.  Returns false where ucir_begin_task() returns
- * NULL.
+ * Begin the process of an op whose pid no live process has.
+ *
+ * Returns false if there are too many tasks (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_error *err);
 
@@ -154,7 +156,9 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
  * Append the effects of a group that has parts, from its first op on.  The group is that of the current task,
  * and its STEP is at stream offset @end.
  *
- * Returns false if the stream cannot be read or is damaged there, as ucir_read().
+ * Returns false if an op is malformed (TS_ECORRUPT) or the stream ends inside it (TS_ETRUNC).
+ * Returns false if the stream cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err);
 
@@ -181,7 +185,12 @@ enum ucir_role {
 bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum ucir_role role,
 		   struct ts_error *err);
 
-/* As ucir_keyframe(), if a group may be open: the keyframe's effects are put before those of the group. */
+/*
+ * As ucir_keyframe(), if a group may be open: the keyframe's effects are put before those of the group.
+ *
+ * Returns false if the keyframe contradicts itself (TS_ECORRUPT).
+ * Returns false if it cannot be read, as ucir_read().
+ */
 bool ucir_keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 			    struct ts_error *err);
 
@@ -247,10 +256,20 @@ bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 
 /* --------------------------------------------------------------------------------------- reader.c */
 
-/* As reader() of struct ts_recording_ops: a reader at position 0. */
+/*
+ * As reader() of struct ts_recording_ops.
+ *
+ * Returns a reader at position 0, owned by the caller.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
 
-/* As ucir_reader_new(), for a walk over the start of a trace (start.c). */
+/*
+ * As ucir_reader_new(), for a walk over the start of a trace (start.c).
+ *
+ * Returns the reader, owned by the caller.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err);
 
 /*

@@ -8,11 +8,17 @@
 #include "session.h"
 
 /*
- * As rsp_session_regs() and rsp_session_mem(), for the selected frame.
+ * As rsp_session_regs(), for the selected frame.
  *
- * Return false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_trace_frame_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err);
+
+/*
+ * As rsp_session_mem(), for the selected frame.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool rsp_trace_frame_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err);
 

@@ -78,8 +78,8 @@ const struct ts_loader *ts_loader_find(const char *name);
 /*
  * The loader with the most evidence for the file.
  *
- * Returns NULL if the file cannot be read (TS_EIO), or if its format is unknown (TS_EUNSUPPORTED; the sentence lists the
- * formats).
+ * Returns NULL if the file cannot be read (TS_EIO).
+ * Returns NULL if its format is unknown (TS_EUNSUPPORTED; the sentence lists the formats).
  */
 const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_error *err);
 

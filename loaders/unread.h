@@ -11,7 +11,8 @@
 /*
  * Looks at the first @len bytes of the file called @name.
  *
- * Returns one sentence, a literal; NULL if the file is not known.
+ * Returns one sentence, a literal.
+ * Returns NULL if the file is not known.
  */
 const char *loaders_unread(const uint8_t *head, size_t len, const char *name);
 

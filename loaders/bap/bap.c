@@ -202,11 +202,11 @@ static bool find_end(struct bap *rec, uint64_t toc, struct ts_error *err)
 		ts_recording_warn(&rec->base,
 				  "the recorder did not finish the trace: its last frames are missing");
 	} else if (!toc) {
-		ts_recording_warn(&rec->base, "the header says %" PRIu64 " frames but not where the index is",
+		ts_recording_warn(&rec->base, "the header has %" PRIu64 " frames but no offset of the index",
 				  rec->n_frames);
 	} else if (toc < rec->first || len < 8 || toc > len - 8) {
 		ts_recording_warn(&rec->base,
-				  "the index is said to be at 0x%" PRIx64 ", which is outside of the frames",
+				  "the header's offset of the index is 0x%" PRIx64 ", outside of the frames",
 				  toc);
 	} else {
 		rec->end = toc;

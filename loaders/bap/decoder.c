@@ -54,7 +54,7 @@ static void point_flags(const struct bap_course *co, struct bap_thread *t, struc
 
 static bool is_written(const struct bap_thread *t, const struct bap_extent *e)
 {
-	return e->len && !memchr(t->state + e->off, BAP_UNTOLD, e->len);
+	return e->len && !memchr(t->state + e->off, BAP_UNREPORTED, e->len);
 }
 
 /* A run of register bytes.  Returns whether it has any; not after a failure. */
@@ -63,7 +63,7 @@ static bool point_run(struct bap_thread *t, uint32_t g_len, struct bap_extent *r
 	TS_POINT(p, run->off, g_len);
 	run->len = (uint32_t)ts_point_bytes(p, t->data + run->off, run->len, g_len - run->off);
 	if (!p->to)
-		memset(t->state + run->off, BAP_TOLD, run->len);
+		memset(t->state + run->off, BAP_REPORTED, run->len);
 	return run->len;
 }
 
@@ -87,7 +87,7 @@ static void point_last(struct bap_thread *t, uint32_t g_len, struct ts_point *p)
 
 static bool is_only_told(const struct bap_thread *t, uint32_t off)
 {
-	return t->state[off] == BAP_TOLD && !bap_is_written(t, off);
+	return t->state[off] == BAP_REPORTED && !bap_is_written(t, off);
 }
 
 /* The first run of other bytes that were told from @off on; an empty one at 0 if there is none. */
@@ -102,7 +102,7 @@ static struct bap_extent find_told(const struct bap_thread *t, uint32_t g_len, u
 	return (struct bap_extent){ end > off ? off : 0, end - off };
 }
 
-static void point_thread(const struct bap_course *co, struct bap_thread *t, bool has_told, struct ts_point *p)
+static void point_thread(const struct bap_course *co, struct bap_thread *t, bool has_reported, struct ts_point *p)
 {
 	uint32_t g_len = co->rec->base.regs.g_len;
 	struct bap_extent run = { 0 };
@@ -110,9 +110,9 @@ static void point_thread(const struct bap_course *co, struct bap_thread *t, bool
 	point_flags(co, t, p);
 	point_last(t, g_len, p);
 	do {
-		if (has_told && p->to)
+		if (has_reported && p->to)
 			run = find_told(t, g_len, run.off + run.len);
-	} while (has_told && point_run(t, g_len, &run, p));
+	} while (has_reported && point_run(t, g_len, &run, p));
 }
 
 static void point_calls(struct bap_calls *calls, struct ts_point *p)
@@ -139,7 +139,7 @@ static bool choose_thread(struct bap_course *co, uint64_t id, struct ts_point *p
 	return ts_point_ok(p) && (co->now || !co->known.n_live || ts_point_fail(p));
 }
 
-bool bap_course_point(struct bap_course *co, bool has_told, struct ts_point *p)
+bool bap_course_point(struct bap_course *co, bool has_reported, struct ts_point *p)
 {
 	struct bap_known *k = &co->known;
 	uint64_t now = co->now ? co->now->id : 0;
@@ -159,7 +159,7 @@ bool bap_course_point(struct bap_course *co, bool has_told, struct ts_point *p)
 
 		if (!t)
 			return false;
-		point_thread(co, t, has_told, p);
+		point_thread(co, t, has_reported, p);
 	}
 	TS_POINT(p, now, UINT64_MAX);
 	return p->to || choose_thread(co, now, p);
@@ -182,7 +182,7 @@ static bool syscall_number(const struct bap_known *k, const struct bap_thread *t
 	const char *reg = k->rec->addr_mask == UINT64_MAX ? "rax" : "eax";
 	const struct regmap_slot *s = regmap_find(&k->rec->names, reg, 3);
 
-	if (s->kind != REGMAP_REG || memchr(t->state + s->off, BAP_UNTOLD, s->len))
+	if (s->kind != REGMAP_REG || memchr(t->state + s->off, BAP_UNREPORTED, s->len))
 		return false;
 	*number = ts_arch_get(k->rec->base.regs.arch, t->data + s->off, s->len);
 	return true;

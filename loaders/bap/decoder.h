@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The knowledge from the frames up to some place: the state of a reader except for its position.
+ * The state that the frames up to a place of the trace have set: a reader without its position.
  */
 #ifndef LOADERS_BAP_DECODER_H
 #define LOADERS_BAP_DECODER_H
@@ -20,16 +20,19 @@ struct bap_call {
 	uint32_t n_args;
 };
 
-/* System calls that wait for the std frames of their instructions, which come after them. */
+/* System calls whose instruction has not been read: its std frame comes after that of the system call. */
 struct bap_calls {
 	struct bap_call items[BAP_MAX_CALLS];
 	uint32_t n;
 };
 
-/* One more; of too many the first is left out. */
+/* Add a system call.  If there are more than BAP_MAX_CALLS, the oldest one is dropped with a warning. */
 void bap_calls_add(struct bap_calls *calls, const struct bap_look *look, const struct bap_call *call);
 
-/* Take the one for the instruction of @t at @address, if there is one: an event of the open step. */
+/*
+ * Remove the system call of the instruction of @t at @address, and append it as an event to the open step.
+ * Does nothing if there is none.
+ */
 void bap_calls_take(struct bap_calls *calls, struct bap_known *k, const struct bap_thread *t,
 		    uint64_t address);
 
@@ -38,7 +41,7 @@ struct bap_course {
 	struct bap_known known;
 	struct bap_parser in;
 	struct bap_plans plans;
-	struct bap_thread *now; /* the last std frame's, borrowed from known; NULL: none */
+	struct bap_thread *now; /* the thread of the last std frame, borrowed from known; NULL: none */
 	struct bap_calls calls;
 	uint64_t n_modules;
 	uint8_t last_insn[TS_X86_MAX_INSN]; /* bytes of the last frame's instruction; last_len 0: none, or
@@ -46,14 +49,14 @@ struct bap_course {
 	uint8_t last_len;
 };
 
-/* Nothing is known. */
+/* Initialize *co: no register is known.  All parameters are borrowed until bap_course_fini(). */
 void bap_course_init(struct bap_course *co, struct bap *rec, struct bap_look *look, struct ts_end *end);
 void bap_course_fini(struct bap_course *co);
 
 /*
- * Make the thread of the std frame at file offset @off the current one.
+ * Make the thread of the std frame at file offset @off the current thread.
  *
- * Returns NULL as bap_threads_find() does.
+ * Returns the thread, as bap_threads_find().
  */
 struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_t off, struct ts_error *err);
 
@@ -61,20 +64,21 @@ struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_
 void bap_course_lose(struct bap_course *co);
 
 /*
- * The part of a decode point.  @has_told: it includes what was told of registers; else that was all forgotten
- * (bap_forget_told()).
+ * Save to a decode point, and resume from one.  With @has_reported the point records which register bytes have
+ * been reported; without it none has (bap_forget_reported()).
  *
- * Returns false if the point belongs to another trace, or memory is exhausted.
+ * bap_course_resume() returns false if the point belongs to another trace (TS_ECORRUPT).
+ * bap_course_resume() returns false if memory is exhausted (TS_ENOMEM).
  */
-bool bap_course_point(struct bap_course *co, bool has_told, struct ts_point *p);
+bool bap_course_point(struct bap_course *co, bool has_reported, struct ts_point *p);
 
 /* ----------------------------------------------------------------------------------- insn_frame.c */
 
 /*
- * Read the opened std frame into the open step; *t and *pc get its thread and address, *insn_len the
- * instruction's length in bytes (0: unknown).
+ * Append the effects of the opened std frame to the open step.  *t and *pc are set to its thread and address,
+ * and *insn_len to the instruction's length in bytes (0: unknown).
  *
- * Returns false if it is damaged: the error that it was opened with has the reason.
+ * Returns false if the frame is damaged (TS_ECORRUPT, in the error that it was opened with).
  */
 bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread **t, uint64_t *pc,
 		  uint16_t *insn_len);
@@ -82,42 +86,50 @@ bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread
 /* --------------------------------------------------------------------------------- other_frames.c */
 
 /*
- * Read the opened frame, not a std frame, into the open step.
+ * Append the effects of the opened frame, which is not a std frame, to the open step.
  *
- * Returns false if it is damaged: the error that it was opened with has the reason.
+ * Returns false if the frame is damaged (TS_ECORRUPT, in the error that it was opened with).
  */
 bool bap_read_other(struct bap_course *co, const struct bap_stream *s);
 
 /* ---------------------------------------------------------------------------------------- value.c */
 
-/* A register operand's value before the instruction, or after it. */
+/*
+ * Process the value of a register operand before the instruction (bap_op_see()), or after it
+ * (bap_op_write()).
+ */
 void bap_op_see(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 void bap_op_write(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 
 /*
- * The old recorder lists what is written, register or memory, with its old value: the new one is not there.
+ * Process a written operand, register or memory, of the old recorder, which lists the value before the
+ * instruction.  The new value is unknown.
  */
 void bap_op_lose(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 
-/* A memory operand's value as an effect of kind TS_FX_READ or TS_FX_WRITE. */
+/* Append a memory operand and its value as an effect of kind TS_FX_READ or TS_FX_WRITE. */
 void bap_op_memory(struct bap_known *k, enum ts_effect_kind kind, const struct bap_op *op, bool is_hidden);
 
 /* -------------------------------------------------------------------------------------- threads.c */
 
 /*
- * The thread with the recorder's @id, met at file offset @off; one that is met for the first time becomes a
- * thread of the recording.  @keep, which may be NULL, stays valid; others are so until the next call.
+ * The thread with the recorder's @id, of the frame at file offset @off.  It is added to the recording if it
+ * is new.
  *
- * Returns NULL if there are too many threads (TS_ELIMIT) or memory is exhausted (TS_ENOMEM).
+ * Returns the thread, valid until the next call, or until a later call that passes it as @keep.
+ * Returns NULL if there are too many threads (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct bap_thread *bap_threads_find(struct bap_known *k, uint64_t id, const struct bap_thread *keep,
 				    uint64_t off, struct ts_error *err);
 
 /*
- * A thread of a decode point, which lists threads from the one met last on.
+ * Add a thread of a decode point.  A decode point lists the threads in reverse order of their last frames.
  *
- * Returns NULL as above, or if there are too many, if it is there twice, or if the recording does not have it
- * (TS_ECORRUPT).
+ * Returns the thread, valid until the next call.
+ * Returns NULL if the point lists too many threads, a thread twice, or a thread that the recording does not
+ * have (TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_error *err);
 

@@ -16,7 +16,7 @@
 #define SCAN_FRAMES  4096
 #define NAMED_FRAMES 256 /* whose names identify the recorder */
 
-/* What the first frames are looked at with. */
+/* The state of a scan of the first frames. */
 struct scan {
 	struct bap_stream stream;
 	struct bap_parser in;

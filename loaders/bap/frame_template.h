@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans: what frames of an instruction say that differ from a known one in values and addresses only.
+ * Plans: templates of frames that differ from an earlier frame only in values and addresses.
  *
  * A recorder writes the frames of an instruction with the same bytes each time: keys, lengths, names of
- * registers, usage.  Only the address of the instruction, values, and addresses of memory are new.  A plan
- * has those bytes of a frame from the instruction's bytes on, the frame's tail, and where the new ones are.
+ * registers, usage.  Only the address of the instruction, the values, and the addresses of memory differ.
+ * The tail of a frame is the part from the instruction's bytes on.  A plan has the constant bytes of a tail
+ * and the offsets of the others.
  *
- * The invariant: a frame that has the bytes of a plan, and addresses of memory of the same lengths that are
- * in the address space, is read as the same operands, in the same order, by the general way (operand.h),
- * without a warning; and following the plan has the same effects as that.  A frame that differs in any other
- * byte is read in the general way, as are all frames for which no plan can be made.  Plans depend on the
- * recording alone, not on the place in it: they are no part of a decode point.
+ * The invariant: if a frame has the constant bytes of a plan, and its memory addresses have the same lengths
+ * and are in the address space, then the general parser (operand.h) finds the same operands in the same order
+ * without a warning, and reading the frame by the plan has the same effects.  All other frames are read by
+ * the general parser, as are frames for which no plan can be made.  Plans depend only on the recording, not
+ * on the place in it, and are not part of a decode point.
  */
 #ifndef LOADERS_BAP_FRAME_TEMPLATE_H
 #define LOADERS_BAP_FRAME_TEMPLATE_H
@@ -20,16 +21,16 @@
 #include "src/base/hash.h"
 #include "word_ops.h"
 
-/* A frame with more of these gets no plan. */
+/* Limits of a plan.  No plan is made for a frame that exceeds one of them. */
 #define BAP_PLAN_ITEMS   16u
 #define BAP_PLAN_FLAGS   16u
 #define BAP_PLAN_MEMORY  4u
 #define BAP_PLAN_MAX_LEN 384u
 
-/* Where the instruction's bytes are in a tail: after a key and a length. */
+/* The offset of the instruction's bytes in a tail, after a key and a length. */
 #define BAP_PLAN_RAW 2u
 
-/* A tail is at least that long: the word at its start tells many apart. */
+/* The smallest length of a tail.  Its first word, which must be there, is part of its tag. */
 #define BAP_PLAN_MIN_LEN 8u
 
 /* The number of frames with the same beginning that are read before a plan is made; a plan costs as much as a few frames. */
@@ -48,30 +49,36 @@ typedef uint64_t bap_plan_word __attribute__((vector_size(16)));
 struct bap_plan_item {
 	uint32_t off;   /* of a word, in the 'g' layout */
 	uint16_t slot;  /* ordinal in the map of names; 0: memory */
-	uint16_t value; /* where its value is in the tail */
+	uint16_t value; /* offset of its value in the tail */
 	uint16_t len;   /* bytes of the value */
 	uint16_t bits;
-	bool is_word; /* part of a register, of at most eight bytes: off and len say which */
+	bool is_word; /* the value is [off, off + len) of the layout, at most eight bytes of a register */
 	bool is_read;
 };
 
-/* A flag: the bits of @mask of a byte of the tail, which go @shift bits up in the flags of all groups. */
+/* A flag: the bits of @mask of a byte of the tail, shifted left by @shift, in the flags of all groups. */
 struct bap_plan_flag {
 	uint16_t value;
 	uint8_t shift, mask;
 };
 
-/* The flags of all groups are one number, which has this number of bits for each; the first group's are the lowest. */
+/*
+ * The flags of all groups are one number.  Each group has this number of bits; those of the first group are
+ * lowest.
+ */
 #define BAP_GROUP_BITS 32u
 
+/* The flags of @group in the flags of all groups. */
 static inline uint32_t bap_group_of(uint64_t all, unsigned group)
 {
 	return (uint32_t)(all >> group * BAP_GROUP_BITS);
 }
 
-/* One piece of memory, and small: plans of a large program do not fit the nearest cache. */
+/*
+ * One allocation.  It is small, because the plans of a large program do not fit into the first-level cache.
+ */
 struct bap_plan {
-	struct bap_plan *next; /* what was followed after it last; NULL: nothing yet */
+	struct bap_plan *next; /* the plan of the frame that followed last time; NULL: none yet */
 	uint16_t len;          /* of the tail */
 	uint8_t n_blocks;
 	uint8_t insn_len;
@@ -85,13 +92,13 @@ struct bap_plan {
 	const struct bap_plan_item *items;
 	const struct bap_plan_flag *flags;
 	struct bap_plan_address {
-		uint16_t at;       /* where a memory operand's address is in the tail */
+		uint16_t at;       /* offset of a memory operand's address in the tail */
 		uint16_t room;     /* bytes of the value after the first one */
 	} memory[BAP_PLAN_MEMORY]; /* in the order of the items */
 	struct bap_plan_block {
-		bap_plan_word mask[2]; /* the bits that are the same each time, */
-		bap_plan_word want[2]; /* and what they are */
-	} blocks[]; /* of BAP_PLAN_BLOCK bytes of the tail each, the last one may pass its end; items and
+		bap_plan_word mask[2]; /* the constant bits */
+		bap_plan_word want[2]; /* their values */
+	} blocks[]; /* each of BAP_PLAN_BLOCK bytes of the tail; the last one may pass its end; items and
 		       flags follow them */
 };
 _Static_assert(REGMAP_MAX_FLAGS * BAP_GROUP_BITS <= 64, "pre_mask and post_mask have all groups");
@@ -100,18 +107,18 @@ _Static_assert(REGMAP_MAX_FLAGS * BAP_GROUP_BITS <= 64, "pre_mask and post_mask 
 struct bap_plans {
 	struct bap_plan_slot {
 		uint32_t tag;
-		uint32_t n_met;        /* tails with this tag so far; 0: the slot is empty */
-		struct bap_plan *plan; /* owned; NULL: none yet, or none can be made */
+		uint32_t n_met;        /* the number of tails with this tag so far; 0: the slot is empty */
+		struct bap_plan *plan; /* owned; NULL: not made yet, or cannot be made */
 	} * slots;                     /* owned */
 	uint32_t n, cap;               /* cap: a power of two; 0 before the first tail */
-	struct bap_plan *last;         /* followed last; NULL: none */
-	uint32_t after;      /* of BAP_PLAN_AFTER; BAP_NO_PLANS: all frames are read in the general way */
+	struct bap_plan *last;         /* the plan of the last frame; NULL: none */
+	uint32_t after;      /* BAP_PLAN_AFTER; BAP_NO_PLANS: the general parser reads all frames */
 	uint64_t n_followed; /* frames that were read by a plan */
 	struct bap_plan_thread {
 		uint64_t id;
-		uint64_t word, mask; /* the bytes of the field, a word at most; no bit of it: none is known */
+		uint64_t word, mask; /* the bytes of the field, at most eight; mask 0: unknown */
 		uint8_t len;
-	} thread; /* of the frame that was split last */
+	} thread; /* the field of the frame that was split last */
 };
 
 /* The beginning of a std frame, and its tail. */
@@ -121,17 +128,22 @@ struct bap_plan_frame {
 	uint32_t len;
 };
 
-/* Plans for frames of @rec. */
+/* Initialize @ps for frames of @rec, without plans. */
 void bap_plans_init(struct bap_plans *ps, const struct bap *rec);
 void bap_plans_fini(struct bap_plans *ps);
 
 /*
- * The frame with this tail was read in the general way, without damage: after some that begin alike, make a
- * plan.  If memory is exhausted, no plan is made.
+ * Count a frame that the general parser has read without damage.  After BAP_PLAN_AFTER frames with the same
+ * tag, a plan is made.  If memory is exhausted, none is made.
  */
 void bap_plans_note(struct bap_plans *ps, const struct bap_parser *in, const struct bap_plan_frame *f);
 
-/* The field of the thread at @p.  Returns its end, which may be after @end; NULL if it is something else. */
+/*
+ * Parse the thread field at @p into *t.
+ *
+ * Returns the end of the field, which may be after @end.
+ * Returns NULL if there is another field.
+ */
 static inline const uint8_t *bap_plan_thread(struct bap_plan_thread *t, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *after;
@@ -151,8 +163,10 @@ static inline const uint8_t *bap_plan_thread(struct bap_plan_thread *t, const ui
 }
 
 /*
- * Parse the beginning of a std frame.  Returns false if it is not as recorders write it, or too long for a
- * plan.
+ * Parse the beginning of a std frame and set *f.
+ *
+ * Returns false if the fields are not in the order in which recorders write them.
+ * Returns false if the tail is too short or too long for a plan.
  */
 static inline bool bap_plan_split(struct bap_plans *ps, const struct ts_cursor *body,
 				  struct bap_plan_frame *f)
@@ -171,13 +185,13 @@ static inline bool bap_plan_split(struct bap_plans *ps, const struct ts_cursor *
 	return true;
 }
 
-/* As above, for tails with the same beginning and length. */
+/* The tag of a tail: tails with the same first word and length have the same tag. */
 static inline uint32_t bap_plan_tag(const uint8_t *tail, uint32_t len)
 {
 	return (uint32_t)ts_hash(ts_load(tail), len);
 }
 
-/* Where tails with this tag are counted, or an empty slot: the table is never full. */
+/* The slot of tails with this tag, or an empty slot.  The table is never full. */
 static inline struct bap_plan_slot *bap_plans_at(const struct bap_plans *ps, uint32_t tag)
 {
 	for (uint32_t i = tag;; i++) {
@@ -203,14 +217,17 @@ static inline bool bap_plan_fits(const struct bap_plan *plan, const uint8_t *tai
 	return !(differs[0] | differs[1]);
 }
 
+/* Does the plan, which may be NULL, fit the frame? */
 static inline bool bap_plan_is_for(const struct bap_plan *plan, const struct bap_plan_frame *f)
 {
 	return plan && plan->len == f->len && bap_plan_fits(plan, f->tail);
 }
 
 /*
- * The plan that fits the frame, or NULL.  Programs repeat themselves: most often it is the one that was
- * followed after the last one before, so that it can be brought to the nearest cache a frame early.
+ * Returns the plan that fits the frame.
+ * Returns NULL if there is none.
+ * Because programs repeat themselves, the plan that followed the last plan the time before is tried first,
+ * and is prefetched one frame ahead.
  */
 static inline const struct bap_plan *bap_plans_find(struct bap_plans *ps, const struct bap_plan_frame *f)
 {

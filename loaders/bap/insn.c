@@ -47,7 +47,7 @@ void bap_step_it(struct bap_known *k, struct bap_thread *t, const struct pb_valu
 	if (next == it)
 		return;
 	bap_write_flags(t, 0, ARM_IT, (next & 0xfc) << 8 | (next & 3) << 25);
-	bap_tell_flags(k, t, 0, ARM_IT, true);
+	bap_report_flags(k, t, 0, ARM_IT, true);
 }
 
 /*
@@ -122,10 +122,10 @@ void bap_lose_x86(struct bap_known *k, struct bap_thread *t, enum bap_x86_loss l
 		return;
 	if (loss != BAP_LOSS_AF) {
 		f->known &= ~X86_STATUS;
-		bap_tell_flags(k, t, 0, X86_STATUS, true);
+		bap_report_flags(k, t, 0, X86_STATUS, true);
 	} else if (f->last & X86_ZF && !(f->last & X86_AF)) {
 		bap_write_flags(t, 0, X86_AF, 0);
-		bap_tell_flags(k, t, 0, X86_AF, true);
+		bap_report_flags(k, t, 0, X86_AF, true);
 	}
 }
 
@@ -147,7 +147,7 @@ void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb
 	} else if (k->rec->arch == BAP_ARCH_ARM && k->rec->names.n_flags &&
 		   is_parallel(raw, t->flags[0].value & BAP_ARM_T) && !(t->flags[0].last & ARM_GE)) {
 		t->flags[0].known &= ~ARM_GE;
-		bap_tell_flags(k, t, 0, ARM_GE, true);
+		bap_report_flags(k, t, 0, ARM_GE, true);
 	}
 }
 
@@ -165,7 +165,7 @@ static void lose_flags(struct bap_known *k, struct bap_thread *t, uint32_t bits)
 	if (!k->rec->names.n_flags || !bits)
 		return;
 	t->flags[0].known &= ~(bits & k->rec->names.flags[0].need);
-	bap_tell_flags(k, t, 0, bits, true);
+	bap_report_flags(k, t, 0, bits, true);
 }
 
 /* The instruction as a number; 0 if it does not have 4 bytes. */
@@ -183,7 +183,7 @@ static uint32_t insn_word(const struct bap_known *k, const struct pb_value *raw)
 /* Is the general register that the operand's address needs known? */
 static bool is_told(const struct bap_known *k, const struct bap_thread *t, uint16_t off)
 {
-	return off == TS_X86_NO_REG || !memchr(t->state + off, BAP_UNTOLD, k->rec->x86.is_64 ? 8 : 4);
+	return off == TS_X86_NO_REG || !memchr(t->state + off, BAP_UNREPORTED, k->rec->x86.is_64 ? 8 : 4);
 }
 
 /* Memory that the instruction may write, if its address is known from the registers. */

@@ -124,7 +124,7 @@ static void tell_written_flags(struct bap_course *co, struct bap_thread *t)
 {
 	for (unsigned i = 0; i < co->rec->names.n_flags; i++)
 		if (t->flags[i].last)
-			bap_tell_flags(&co->known, t, i, t->flags[i].last, true);
+			bap_report_flags(&co->known, t, i, t->flags[i].last, true);
 }
 
 static bool read_post_list(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,

@@ -13,8 +13,8 @@ struct bap_op {
 	const struct regmap_slot *slot; /* NULL: memory */
 	uint64_t addr;
 	/*
-	 * borrowed from the frame; least significant byte first, or as memory has it; eight bytes can be read
-	 * there in any case
+	 * borrowed from the frame; of a register the least significant byte first, of memory in its order; at
+	 * least eight bytes are readable
 	 */
 	const uint8_t *value;
 	uint32_t len; /* bytes */
@@ -23,9 +23,9 @@ struct bap_op {
 };
 
 /*
- * The operands of a register repeat the same bytes, except for the value.  A form has these bytes of an
- * operand that was fully checked, and the result: if an operand begins with the same bytes, only the value is
- * new.
+ * The operands of a register have the same bytes, except for the value.  A form has these bytes of an operand
+ * that was fully parsed, and the result.  If another operand begins with the same bytes, only its value
+ * differs.
  */
 struct bap_form {
 	uint64_t head[4];   /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
@@ -38,31 +38,38 @@ struct bap_form {
 
 #define BAP_N_FORMS 256u
 
-/* The state for reading operands. */
+/* The parser of operands. */
 struct bap_parser {
 	struct bap *rec;                    /* borrowed */
 	struct bap_look *look;              /* borrowed */
-	struct bap_form forms[BAP_N_FORMS]; /* of operands seen, by a hash of their names */
+	struct bap_form forms[BAP_N_FORMS]; /* of earlier operands, by a hash of their names */
 };
 
-/* The number of valid bits of a value of @len bytes; @bit_length is as stored. */
+/* Returns the number of valid bits of a value of @len bytes.  @bit_length is the number in the frame. */
 uint32_t bap_op_bits(struct bap_parser *in, uint64_t bit_length, uint64_t len);
 
 /*
- * Where the operand is, by field 1 of @operand, which was read from @parent: slot, addr.  Returns false if it
- * is ignored or (with @parent's error set) damaged.
+ * Set op->slot and op->addr from field 1 of @operand, which was read from @parent.
+ *
+ * Returns false if the operand is ignored.
+ * Returns false, with the error of @parent set (TS_ECORRUPT), if it is damaged.
  */
 bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struct ts_cursor *parent,
 		  struct bap_op *op);
 
-/* Returns false if the memory operand is ignored: parts of bytes, or beyond the address space. */
+/*
+ * Returns false if the memory operand is ignored: it is not whole bytes, or is outside of the address space.
+ */
 bool bap_op_check_memory(struct bap_parser *in, const struct bap_op *op);
 
-/* Bytes of a form's head: up to the third word, and up to the last one. */
+/* The length of a form's head in bytes: the end of its third word, and the largest end of its last word. */
 #define BAP_FORM_MIN_HEAD 24u
 #define BAP_FORM_MAX_HEAD 32u
 
-/* Where the form of an operand at @p is, if it is known: its second and third word hold name and usage. */
+/*
+ * The index of the form for an operand at @p.  The second and third word of an operand have its name and
+ * usage.
+ */
 static inline uint32_t bap_form_at(const uint8_t *p)
 {
 	return (uint32_t)((ts_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
@@ -72,10 +79,10 @@ static inline uint32_t bap_form_at(const uint8_t *p)
 }
 
 /*
- * An operand of which all but the value was met before.  Its length is what the form's first word says; it is
- * taken from the bytes, so that the processor can go on with the next operand before it has the form.
+ * Read an operand by its form.  The length is taken from the operand's bytes, which equal those of the form,
+ * so that the processor can begin with the next operand before the form is loaded.
  *
- * Returns the length of the operand; 0 if no form fits.
+ * Returns the length of the operand in bytes; 0 if no form fits.
  */
 static inline uint32_t bap_op_again(const struct bap_parser *in, const uint8_t *p, size_t left,
 				    struct bap_op *op)
@@ -106,21 +113,23 @@ static inline uint32_t bap_op_again(const struct bap_parser *in, const uint8_t *
 /* The first byte of an operand in its list. */
 #define BAP_OP_KEY (1 << 3 | PB_BYTES)
 
-/* Where the address is in the operand of memory that bap_op_usual() reads. */
+/* The offset of the address in a memory operand that bap_op_usual() can read. */
 #define BAP_OP_ADDRESS 5u
 
 /*
- * Read an operand of @len bytes at @p as recorders write it: fields in their order, keys and lengths of one
- * byte, and regular.  Returns false for any other, which must be parsed by the schema.
+ * Read an operand of @len bytes at @p in the form in which recorders write it: all fields in order, with keys
+ * and lengths of one byte.  Returns false for any other operand, which must be parsed by the schema.
  */
 bool bap_op_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op);
 
-/* bap_op_next() of an operand that has no form yet, or of memory. */
+/* The slow path of bap_op_next(): memory operands, and operands without a form. */
 bool bap_op_new(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
 
 /*
- * Read the next operand of a list that is not ignored.  Returns false at the end and (with the cursor's error
- * set) on damage.
+ * Read the next operand of a list, without ignored ones.
+ *
+ * Returns false at the end of the list.
+ * Returns false, with the cursor's error set (TS_ECORRUPT), if the list is damaged.
  */
 static inline bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
 {
@@ -135,14 +144,18 @@ static inline bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, st
 	return true;
 }
 
-/* Where a register's value goes, or a part of it, in the 'g' layout. */
+/* A part of a register's value and its place in the 'g' layout. */
 struct bap_part {
 	uint32_t off, len;
 	const uint8_t *data; /* in the target's order; borrowed from the operand, or in bytes */
 	uint8_t bytes[64];
 };
 
-/* The low part of a register operand's value, and what lies elsewhere.  Returns how many: 0 for others. */
+/*
+ * Split the value of a register operand into the parts that are in different places of the 'g' layout.
+ *
+ * Returns the number of parts; 0 for an operand that is not a register of the layout.
+ */
 unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2]);
 
 #endif

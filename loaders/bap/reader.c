@@ -118,7 +118,7 @@ static void look_at_next_mode(struct bap_reader *r, struct bap_thread *t)
 	if ((t->flags[0].value & BAP_ARM_T) == bit)
 		return;
 	bap_write_flags(t, 0, BAP_ARM_T, bit);
-	bap_tell_flags(&r->course.known, t, 0, BAP_ARM_T, true);
+	bap_report_flags(&r->course.known, t, 0, BAP_ARM_T, true);
 }
 
 /* The instruction at @pc is the last one: where it leads is known if it cannot lead elsewhere. */
@@ -162,7 +162,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		return found;
 	}
 	if (r->n_steps % BAP_FORGET == 0)
-		bap_forget_told(&r->course.known);
+		bap_forget_reported(&r->course.known);
 	is_std = r->stream.opened.kind == FRAME_STD;
 	if (is_std ? bap_read_std(&r->course, &r->stream, &t, &pc, &insn_len)
 		   : bap_read_other(&r->course, &r->stream)) {

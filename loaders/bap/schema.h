@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages of BAP's frames.  Field numbers are places in the lists of the schema (schema.c), the
- * enums name them.
+ * The messages of BAP's frames (frame.piqi of bap-frames).  The enums name the fields of a message: each
+ * value is the index of the field in the message's list in schema.c, counted from 1.
  */
 #ifndef LOADERS_BAP_SCHEMA_H
 #define LOADERS_BAP_SCHEMA_H

@@ -13,7 +13,7 @@
 
 #include "word_ops.h"
 
-/* The first byte of an operand in the copy of the list that has to be looked at. */
+/* The first byte, in the copy of the list, of an operand that must be processed. */
 #define SPOILED 0
 
 static uint32_t start_of(const struct bap_shown *s, uint32_t i)
@@ -102,7 +102,7 @@ static bool settle(struct bap_shown *s, const struct bap_thread *t, uint32_t i, 
 
 			if (!owner[b])
 				owner[b] = (uint16_t)(i + 1);
-			is_settled &= owner[b] == i + 1 && t->state[b] != BAP_UNTOLD &&
+			is_settled &= owner[b] == i + 1 && t->state[b] != BAP_UNREPORTED &&
 				      t->data[b] == parts[part].data[j];
 		}
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last list of values before an instruction of a thread.
+ * A copy of the last list of values before an instruction, of one thread.
  *
- * A recorder that lists all registers each time repeats itself: most of a list is identical to the previous
- * one.  The list is kept, and repeated values of a register that were told, and have not changed since, are
- * skipped.  For this an operand is kept settled (processing it again would have no effect) or spoiled: its
- * first byte in the copy is then one that no operand has, so that a single comparison finds both the
- * differences and the operands that must be processed.
+ * If a recorder lists all registers for each instruction, most of a list is identical to the previous one.
+ * Operands that repeat a value that was reported and has not changed since are skipped.  An operand in the
+ * copy is either settled (processing it again would have no effect) or spoiled.  The first byte of a spoiled
+ * operand is replaced by one that no operand has, so that a single comparison finds both the operands that
+ * differ and those that must be processed.
  */
 #ifndef LOADERS_BAP_SNAPSHOT_H
 #define LOADERS_BAP_SNAPSHOT_H
@@ -27,35 +27,35 @@ struct bap_shown {
 		uint32_t end; /* of its bytes */
 	} ops[BAP_MAX_SHOWN];
 	uint8_t bytes[BAP_MAX_SHOWN_LEN];
-	uint16_t owner[]; /* by byte of the 'g' layout: the first operand that shows it, counted from 1; 0:
-			     none */
+	uint16_t owner[]; /* by byte of the 'g' layout: 1 + the first operand that contains it; 0: none */
 };
 
 /*
- * A list of @t begins.  @s, NULL before the first list, is allocated when it is needed; the caller frees it.
+ * Begin a list of @t.  *s is NULL before the first list; it is allocated when it is needed, and the caller
+ * frees it with free().
  *
- * Returns false if memory is exhausted: the list must then be read completely.
+ * Returns false if memory is exhausted; no operand of the list can then be skipped.
  */
 bool bap_shown_start(struct bap_shown **s, const struct bap *rec, const struct bap_thread *t);
 
-/* Skip operands of @list that repeat the last list, from operand *i on. */
+/* Skip the operands of @list, from operand *i on, that repeat the last list; advance *i by their number. */
 void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t *i);
 
 /*
- * Operand @i was not skipped and is about to be processed: bytes that were skipped in this list, which has
- * number @serial, count as seen.
+ * Must be called before operand @i, which was not skipped, is processed.  Marks those of its bytes as seen in
+ * the list @serial that operands of this list show and that were skipped.
  */
 void bap_shown_before(const struct bap_shown *s, struct bap_thread *t, uint8_t serial, uint32_t i,
 		      const struct bap_op *op);
 
-/* Operand *i, of @len bytes at @p, was seen: keep it, if it is a register's.  *i is then the next one's. */
+/* Copy operand *i, of @len bytes at @p, if it is a register's.  *i is incremented. */
 void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
 		    size_t len, const struct bap_op *op);
 
-/* bap_shown_changed(), for the thread of the list. */
+/* The slow path of bap_shown_changed(): @s is the list of the thread. */
 void bap_shown_spoil(struct bap_shown *s, uint32_t off, uint32_t len);
 
-/* Registers [off, off + len) of @t have changed since the list. */
+/* Spoil the operands of bytes [off, off + len) of @t, which have changed since the list. */
 static inline void bap_shown_changed(struct bap_shown *s, const struct bap_thread *t, uint32_t off,
 				     uint32_t len)
 {

@@ -42,18 +42,18 @@ void bap_forget_flags(const struct regmap *names, struct bap_thread *t)
 	}
 }
 
-/* What stays told is marked by a bit, which then moves to where that of what was told is. */
+/* Bytes that stay reported are marked by a second bit, which is then moved to the bit of reported bytes. */
 static void forget_told(struct bap_thread *t, uint32_t len)
 {
 	for (unsigned i = 0; i < t->n_last; i++)
 		for (uint32_t j = t->last[i].off; j < t->last[i].off + t->last[i].len; j++)
-			if (t->state[j] != BAP_UNTOLD)
-				t->state[j] = BAP_TOLD << 1;
+			if (t->state[j] != BAP_UNREPORTED)
+				t->state[j] = BAP_REPORTED << 1;
 	for (uint32_t i = 0; i < len; i++)
 		t->state[i] >>= 1;
 }
 
-void bap_forget_told(struct bap_known *k)
+void bap_forget_reported(struct bap_known *k)
 {
 	for (uint32_t i = 0; i < k->n_live; i++)
 		forget_told(k->live[i], k->rec->base.regs.g_len);
@@ -80,8 +80,7 @@ static uint64_t spread(uint64_t bits)
 void bap_warn_contradiction(struct bap_known *k)
 {
 	bap_warn(k->look,
-		 "values before an instruction that contradict the result of the one before it are not "
-		 "believed");
+		 "values before an instruction that contradict the result of the previous one are ignored");
 }
 
 static bool is_in(const struct bap_extent *e, uint32_t off)
@@ -95,7 +94,7 @@ bool bap_is_written(const struct bap_thread *t, uint32_t off)
 
 	for (unsigned i = 0; i < t->n_last && !is_last; i++)
 		is_last = is_in(&t->last[i], off);
-	return is_last && t->state[off] != BAP_UNTOLD;
+	return is_last && t->state[off] != BAP_UNREPORTED;
 }
 
 /* Does the previous instruction's result differ in one of the @len bytes? */
@@ -126,7 +125,7 @@ static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_
 		return;
 	}
 	bap_shown_changed(k->shown, t, off, len);
-	bap_tell_word(k, TS_FX_REG_READ, off, word, len);
+	bap_append_word(k, TS_FX_REG_READ, off, word, len);
 	bap_store(t->data + off, word, mask);
 	bap_store(t->state + off, state | BAP_ONES, mask);
 }
@@ -185,7 +184,7 @@ void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint3
 {
 	bap_shown_changed(k->shown, t, off, len);
 	ts_steps_effect(k->out, TS_FX_REG_WRITE, off, len);
-	memset(t->state + off, BAP_UNTOLD, len);
+	memset(t->state + off, BAP_UNREPORTED, len);
 	for (unsigned i = 0; i < t->n_last; i++) /* of those that are lost in part the state tells */
 		if (t->last[i].off >= off && t->last[i].off + t->last[i].len <= off + len)
 			t->last[i].len = 0;
@@ -205,7 +204,7 @@ void bap_lose_all_threads(struct bap_known *k)
 
 	ts_steps_effect(k->out, TS_FX_FORGET_REGS, 0, len);
 	for (uint32_t i = 0; i < k->n_live; i++) {
-		memset(k->live[i]->state, BAP_UNTOLD, len);
+		memset(k->live[i]->state, BAP_UNREPORTED, len);
 		bap_forget_flags(&k->rec->names, k->live[i]);
 		k->live[i]->n_last = 0;
 	}
@@ -256,7 +255,7 @@ static inline uint32_t whole_bytes(uint32_t n)
 	return (n & UINT32_C(0x01010101)) * 0xff;
 }
 
-/* ff for each byte of a flag register that was not told, or with another value. */
+/* 0xff for each byte of a flag register that was not reported with this value. */
 static inline uint32_t stale_bytes(const struct bap *rec, const struct bap_thread *t,
 				   const struct regmap_flags *def, uint32_t value)
 {
@@ -295,7 +294,7 @@ static __attribute__((noinline)) void tell_byte(struct bap_known *k, struct bap_
 		bap_lose_reg(k, t, off, 1);
 }
 
-void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
+void bap_report_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
 {
 	const struct regmap_flags *def = &k->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
@@ -325,7 +324,7 @@ void bap_see_all_flags(struct bap_known *k, struct bap_thread *t)
 {
 	for (unsigned i = 0; i < k->rec->names.n_flags; i++) {
 		if (t->flags[i].seen)
-			bap_tell_flags(k, t, i, t->flags[i].seen, false);
+			bap_report_flags(k, t, i, t->flags[i].seen, false);
 		t->flags[i].seen = t->flags[i].contradicted = 0;
 	}
 }

@@ -2,11 +2,12 @@
 /*
  * The known state of each thread.
  *
- * The reader keeps for each thread which register bytes it has told the model, so that a recorder's full
- * snapshots cost nothing if nothing changed.  Flags that are logged bit by bit are combined here: a byte of a
- * flag register is told when all its bits are known.
+ * The reader records for each thread which register bytes it has reported, so that a recorder's snapshots of
+ * all registers produce effects only for changes.  Flags that are logged bit by bit are combined here: a byte
+ * of a flag register is reported when all its bits are known.
  *
- * Telling means adding an effect to the reader's open step.  Offsets and data are those of the 'g' layout.
+ * To tell, or report, a value is to append an effect with it to the reader's open step.  Offsets and data are
+ * those of the 'g' layout.
  */
 #ifndef LOADERS_BAP_STATE_H
 #define LOADERS_BAP_STATE_H
@@ -17,7 +18,7 @@
 #include "trace.h"
 #include "word_ops.h"
 
-/* The number of threads whose state is kept: those seen last. */
+/* The number of threads whose state is kept: those with the most recent frames. */
 #define BAP_MAX_LIVE 64
 
 struct bap_results;
@@ -28,32 +29,32 @@ struct bap_known {
 	struct bap_look *look;       /* borrowed */
 	struct ts_steps *out;        /* borrowed; the open step */
 	struct ts_end *end;          /* borrowed; the recording's end, as far as known */
-	struct bap_shown *shown;     /* owned; the last list of one of the threads; NULL until it is of use */
-	struct bap_results *results; /* owned; NULL until it is of use */
-	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one seen last comes first */
+	struct bap_shown *shown;     /* owned; the last list of one of the threads; NULL until it is needed */
+	struct bap_results *results; /* owned; NULL until it is needed */
+	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the most recent one first */
 	uint32_t n_live;
 	uint8_t serial;   /* counts lists of values before an instruction, never 0 */
-	bool notes_first; /* a look at the first frames, which fills rec->first_flags */
+	bool notes_first; /* the first frames are being scanned, to fill rec->first_flags */
 	struct threads threads;
 };
 
-/* Initialize @k: nothing is known. */
+/* Initialize @k: no register is known.  The other parameters are borrowed until bap_known_fini(). */
 void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end);
 void bap_known_fini(struct bap_known *k);
 
-/* Nothing is known of a thread's registers yet. */
+/* Make all flags of a thread unknown. */
 void bap_forget_flags(const struct regmap *names, struct bap_thread *t);
 
 /* Drop all threads. */
 void bap_forget_threads(struct bap_known *k);
 
-/* All register bytes are untold again, except for those that the previous instruction wrote. */
-void bap_forget_told(struct bap_known *k);
+/* Mark all register bytes as not reported, except those that the previous instruction wrote. */
+void bap_forget_reported(struct bap_known *k);
 
-/* Restart the count of lists. */
+/* Restart the serial numbers of lists at 1. */
 void bap_forget_seen(struct bap_known *k);
 
-/* A list of values before an instruction begins: no register was seen in it. */
+/* Begin a list of values before an instruction: no register byte has been seen in it. */
 static inline void bap_start_list(struct bap_known *k)
 {
 	if (__builtin_expect(!++k->serial, 0))
@@ -61,12 +62,12 @@ static inline void bap_start_list(struct bap_known *k)
 }
 
 /*
- * A value before the instruction.  The first value of each byte in a frame counts; the last instruction's
- * result has precedence.
+ * Process a register value before the instruction.  If a frame has several values of a byte, the first one
+ * counts.  The result of the previous instruction has precedence.
  */
 void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len);
 
-/* A value after the instruction. */
+/* Process a register value after the instruction. */
 void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len);
 
@@ -74,8 +75,8 @@ void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, cons
 void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
 
 /*
- * bap_see_word() for bytes that are not flags and that the list shows once: most were told, and have not
- * changed.
+ * bap_see_word() for bytes that are not flags and that the list has once.  The fast path is a value that was
+ * reported and has not changed.
  */
 static inline void bap_see_first(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 				 uint32_t len)
@@ -86,8 +87,8 @@ static inline void bap_see_first(struct bap_known *k, struct bap_thread *t, uint
 		bap_see_word(k, t, off, word, len);
 }
 
-/* An effect with the first @len bytes of a word. */
-static inline void bap_tell_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
+/* Append an effect with the first @len bytes of a word. */
+static inline void bap_append_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
 				 uint32_t len)
 {
 	uint8_t bytes[8];
@@ -96,7 +97,7 @@ static inline void bap_tell_word(struct bap_known *k, enum ts_effect_kind kind, 
 	ts_steps_word(k->out, kind, off, bytes, len);
 }
 
-/* Remember that the instruction wrote there, while there is room for it. */
+/* Record that the instruction wrote [off, off + len), if it has fewer than BAP_MAX_LAST writes. */
 static inline void bap_note_last(struct bap_thread *t, uint32_t off, uint32_t len)
 {
 	if (t->n_last < BAP_MAX_LAST)
@@ -106,7 +107,7 @@ static inline void bap_note_last(struct bap_thread *t, uint32_t off, uint32_t le
 /* Did the thread's previous instruction write the byte, and is its value still known? */
 bool bap_is_written(const struct bap_thread *t, uint32_t off);
 
-/* The first @len bytes of a word are written, unless they are what was told already. */
+/* Report that the first @len bytes of a word are written, unless these values were reported before. */
 static inline void bap_write_bytes(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 				   uint32_t len)
 {
@@ -115,7 +116,7 @@ static inline void bap_write_bytes(struct bap_known *k, struct bap_thread *t, ui
 	if (!(((ts_load(t->data + off) ^ word) | (~state & BAP_ONES)) & mask))
 		return;
 	bap_shown_changed(k->shown, t, off, len);
-	bap_tell_word(k, TS_FX_REG_WRITE, off, word, len);
+	bap_append_word(k, TS_FX_REG_WRITE, off, word, len);
 	bap_store(t->data + off, word, mask);
 	bap_store(t->state + off, BAP_ONES, mask);
 }
@@ -128,16 +129,16 @@ static inline void bap_write_word(struct bap_known *k, struct bap_thread *t, uin
 	bap_write_bytes(k, t, off, word, len);
 }
 
-/* Registers were changed to values that are not logged. */
+/* Make registers [off, off + len) unknown: they were changed to values that are not logged. */
 void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint32_t len);
 
-/* The registers of all threads were changed to values that are not logged. */
+/* Make the registers of all threads unknown. */
 void bap_lose_all_threads(struct bap_known *k);
 
-/* The following effects belong to @t. */
+/* Append TS_FX_THREAD: the following effects belong to @t. */
 void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);
 
-/* A new instruction of the thread begins: drop the record of the writes of the previous one. */
+/* Begin an instruction of the thread: drop the record of the writes of the previous one. */
 static inline void bap_age_writes(struct bap_thread *t)
 {
 	t->n_last = 0;
@@ -145,12 +146,16 @@ static inline void bap_age_writes(struct bap_thread *t)
 		t->flags[i].last = 0;
 }
 
-/* Warn that a value before an instruction differs from the previous instruction's result, which is used. */
+/*
+ * Warn that a value before an instruction differs from the result of the previous instruction; the result is
+ * used.
+ */
 void bap_warn_contradiction(struct bap_known *k);
 
 /*
- * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
- * flag register @group: those of @mask have @value, at their positions in the register.
+ * Process the bits @mask of flag register @group, which have the values @value: before the instruction
+ * (bap_see_flags(); bap_see_all_flags() reports them at the end of the list), or after it
+ * (bap_write_flags()).
  */
 static inline void bap_see_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t mask,
 				 uint32_t value)
@@ -176,12 +181,12 @@ static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_
 }
 
 /*
- * Tell the bytes with a bit in @bits whose needed bits are all known; for the others, with @is_write, tell
- * that they changed.
+ * Report the bytes of flag register @group that have a bit in @bits and whose bits are all known.  With
+ * @is_write, the other bytes with a bit in @bits become unknown.
  */
-void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
+void bap_report_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
 
-/* Tell the flags at the end of a list of values before an instruction. */
+/* Report the flags at the end of a list of values before an instruction. */
 void bap_see_all_flags(struct bap_known *k, struct bap_thread *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of a trace, one after the other: length (8 bytes), message.
+ * The frames of a trace in order.  A frame is a length (8 bytes) and a message.
  */
 #ifndef LOADERS_BAP_STREAM_H
 #define LOADERS_BAP_STREAM_H
@@ -13,9 +13,9 @@ struct bap_stream {
 	struct bap *rec; /* borrowed */
 	struct bap_look look;
 	struct ts_window window;
-	uint64_t off;            /* of the next frame */
-	uint64_t n_frames;       /* before it */
-	struct ts_error failure; /* the index could not be read; the next frame is not opened */
+	uint64_t off;            /* file offset of the next frame */
+	uint64_t n_frames;       /* the number of frames before it */
+	struct ts_error failure; /* the index cannot be read; no further frame is opened */
 	struct bap_opened {
 		uint64_t off;
 		size_t len;            /* 0: none */
@@ -26,21 +26,24 @@ struct bap_stream {
 	} opened; /* the frame opened last; it lies in the window */
 };
 
-/* The first frame is next. */
+/* Begin at the first frame.  @rec is borrowed until bap_stream_fini(). */
 void bap_stream_init(struct bap_stream *s, struct bap *rec);
 void bap_stream_fini(struct bap_stream *s);
 
-/* Frame @frame, at file offset @off, is next. */
+/* Move to frame number @frame, at file offset @off. */
 void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame);
 
-/* bap_stream_open() of a frame that is not open yet. */
+/* The slow path of bap_stream_open(): the frame is not open yet. */
 enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err);
 
 /*
- * Open the next frame: s->opened.  It is not consumed yet.
+ * Open the next frame as s->opened, without consuming it.
  *
- * Returns TS_END after the last frame; TS_FAIL if the file ends within it (TS_ETRUNC), if it is not a frame
- * (TS_ECORRUPT), or if the trace cannot be read.
+ * Returns TS_ITEM if the frame is open.
+ * Returns TS_END after the last frame.
+ * Returns TS_FAIL if the file ends within the frame (TS_ETRUNC).
+ * Returns TS_FAIL if the bytes are not a frame (TS_ECORRUPT).
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO).
  */
 static inline enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
 {
@@ -53,13 +56,14 @@ static inline enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error
 }
 
 /*
- * The message of the opened std frame, which is read once; its parts are relative to the frame's body.
+ * The message of the opened std frame, which is parsed once.  Offsets in it are relative to the frame's body.
  *
- * Returns NULL if it is damaged: the error that the frame was opened with has the reason.
+ * Returns the message, valid until the next frame is opened.
+ * Returns NULL if it is damaged (TS_ECORRUPT, in the error that the frame was opened with).
  */
 const struct pb_message *bap_stream_std(struct bap_stream *s);
 
-/* The opened frame has been read: move to the next one. */
+/* Consume the opened frame. */
 static inline void bap_stream_take(struct bap_stream *s)
 {
 	struct bap *rec = s->rec;

@@ -15,7 +15,7 @@
 
 #define HEADER_LEN 48
 
-/* Entries that are looked at to find out whether the index is sane. */
+/* The number of entries that are examined to decide whether the index is sane. */
 #define N_PROBES 64u
 
 static bool read_part(const struct bap *rec, uint64_t off, uint8_t *bytes, size_t len, struct ts_error *err)
@@ -126,7 +126,7 @@ bool bap_toc_open(struct bap *rec, struct ts_error *err)
 	toc->first = meta != HEADER_LEN;
 	toc->due = toc->step ? toc->step : UINT64_MAX;
 	if (!toc->step)
-		ts_recording_warn(&rec->base, "the index says that it has an entry every 0 frames; ignored");
+		ts_recording_warn(&rec->base, "the index has an entry every 0 frames; it is ignored");
 	else if (!probe(rec, err))
 		return false;
 	if (left % BAP_ENTRY_LEN)

@@ -158,7 +158,7 @@ void bap_op_lose(struct bap_known *k, struct bap_thread *t, const struct bap_op 
 	} else if (s->kind == REGMAP_FLAG || s->kind == REGMAP_FLAGS) {
 		flag_value(op, &mask, &value);
 		t->flags[s->group].known &= ~(mask & k->rec->names.flags[s->group].need);
-		bap_tell_flags(k, t, s->group, mask, true);
+		bap_report_flags(k, t, s->group, mask, true);
 	}
 }
 

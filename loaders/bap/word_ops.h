@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Up to eight bytes at once.
+ * Operations on up to eight bytes at once.
  *
- * A word is what eight bytes in memory are, in the machine's own order; of fewer bytes it is the first ones
- * that count, those after them are masked out and may be anything.
+ * A word is eight bytes of memory in the byte order of this machine.  If fewer bytes count, they are the
+ * first ones; the bytes after them may have any value and are masked out.
  */
 #ifndef LOADERS_BAP_WORD_OPS_H
 #define LOADERS_BAP_WORD_OPS_H
@@ -14,17 +14,17 @@
 
 #include "src/base/bytes.h"
 
-/* A word of the same byte eight times is that byte times this. */
+/* A byte times this constant is a word of eight such bytes. */
 #define BAP_ONES UINT64_C(0x0101010101010101)
 
-/* Replace what @mask has set of the eight bytes at @p. */
+/* Replace the bits of the eight bytes at @p that are set in @mask by those of @word. */
 static inline void bap_store(uint8_t *p, uint64_t word, uint64_t mask)
 {
 	word = (ts_load(p) & ~mask) | (word & mask);
 	memcpy(p, &word, sizeof(word));
 }
 
-/* All ones in the first @len bytes, 1 to 8. */
+/* Returns a word with all bits set in its first @len bytes, 1 to 8. */
 static inline uint64_t bap_first_bytes(uint32_t len)
 {
 	unsigned shift = 64 - 8 * len;
@@ -32,7 +32,7 @@ static inline uint64_t bap_first_bytes(uint32_t len)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? UINT64_MAX >> shift : UINT64_MAX << shift;
 }
 
-/* The first @len bytes, 1 to 8, in the reverse order. */
+/* Returns a word with the first @len bytes of @word, 1 to 8, in reverse order. */
 static inline uint64_t bap_reverse(uint64_t word, uint32_t len)
 {
 	unsigned shift = 64 - 8 * len;
@@ -41,7 +41,7 @@ static inline uint64_t bap_reverse(uint64_t word, uint32_t len)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word >> shift : word << shift;
 }
 
-/* Returns true if one of the bytes that @mask selects is @byte. */
+/* Is one of the bytes of @word that @mask selects equal to @byte? */
 static inline bool bap_has_byte(uint64_t word, uint8_t byte, uint64_t mask)
 {
 	uint64_t zero = (word ^ byte * BAP_ONES) | ~mask;

@@ -43,7 +43,7 @@ static bool take_head(struct core *core, const struct ts_elf *elf, struct ts_err
 	if (!core->arch)
 		return ts_fail(
 			err, TS_EUNSUPPORTED, 18,
-			"machine %u: gdb records x86-64, i386, ARM and AArch64 in a form that is known",
+			"machine %u: recordings of gdb for x86-64, i386, ARM and AArch64 are supported",
 			elf->machine);
 	return elf->headers_off >= (elf->is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) ||
 	       ts_fail(err, TS_ECORRUPT, 0, "program headers at 0x%" PRIx64, elf->headers_off);

@@ -2,8 +2,9 @@
 /*
  * The container of a recording: an ELF core file of the moment at position 0, with the log as a segment.
  *
- * Only program headers are used. Section headers lie at the end of the file, after the log: a truncated file has none.  gdb takes the log from the first PT_NULL segment.  Sources: the ELF specification;
- * gdb 13.1, record-full.c (record_full_base_target::save_record), gcore.c.
+ * Only program headers are used, because section headers are at the end of the file and a truncated file has
+ * none.  gdb reads the log from the first PT_NULL segment.  Sources: the ELF specification; gdb 13.1,
+ * record-full.c (record_full_base_target::save_record), gcore.c.
  */
 #ifndef GDBRECORD_CORE_H
 #define GDBRECORD_CORE_H
@@ -49,13 +50,14 @@ struct core {
 /*
  * Read the headers of @src (borrowed until core_fini()).
  *
- * The caller frees @core with core_fini() in every case.
- *
  * Returns true on success.
- * Returns false and TS_EUNSUPPORTED if the file is no ELF core, has no log, or is of a processor that gdb does not record.
- * Returns false and TS_ETRUNC if a header lies outside of the file.
- * Returns false and TS_ECORRUPT if headers contradict each other.
- * Returns false and TS_EIO if the file cannot be read, TS_ENOMEM if memory is exhausted.
+ * Returns false if the file is not an ELF core file, has no log, or is of a processor that gdb does not
+ * record (TS_EUNSUPPORTED).
+ * Returns false if a header is outside of the file (TS_ETRUNC).
+ * Returns false if headers contradict each other (TS_ECORRUPT).
+ * Returns false if the file cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The caller calls core_fini() in all cases.
  */
 bool core_init(struct core *core, const struct ts_source *src, struct ts_error *err);
 void core_fini(struct core *core);
@@ -70,19 +72,30 @@ struct core_note {
 /*
  * Call @take for each note, in the order of the file.
  *
- * Returns false as soon as @take does, or if a note passes the end of its segment (TS_ECORRUPT), the notes
- * are larger than any real ones (TS_ELIMIT), TS_EIO, TS_ENOMEM.
+ * Returns true after the last note.
+ * Returns false as soon as @take does.
+ * Returns false if a note passes the end of its segment (TS_ECORRUPT).
+ * Returns false if the notes are larger than those of a real core file (TS_ELIMIT).
+ * Returns false if the file cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool core_each_note(const struct core *core, bool (*take)(void *user, struct core_note *note), void *user,
 		    struct ts_error *err);
 
 /*
- * The load that contains @addr, or NULL; *room gets for how many bytes that holds, at least one (to the end of
- * the load, or to the beginning of the next one; UINT64_MAX if no load follows).
+ * The segment that contains @addr.  *room is set to the number of bytes from @addr on, at least one, for
+ * which the result is the same: up to the end of the segment, or up to the next segment; UINT64_MAX if none
+ * follows.
+ *
+ * Returns the segment, borrowed until core_fini().
+ * Returns NULL if no segment contains @addr.
  */
 const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *room);
 
-/* A number of 1 to 8 bytes in the target's byte order; 0 after a failure. */
+/*
+ * Read a number of @len bytes, 1 to 8, in the target's byte order.  Returns it; 0 after a failure of the
+ * cursor.
+ */
 uint64_t core_take(const struct core *core, struct ts_cursor *c, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open recording of gdb's, as its reader sees it.
+ * An open recording of gdb, shared by the files of this folder.
  */
 #ifndef GDBRECORD_H
 #define GDBRECORD_H
@@ -16,14 +16,14 @@
 
 struct insn {
 	uint64_t pc;
-	uint8_t mode; /* 0: nothing is here; 1 usual, 2 Thumb */
+	uint8_t mode; /* 0: the entry is empty; 1: not Thumb; 2: Thumb */
 	uint8_t len;  /* bytes; 0: unknown */
 	bool is_syscall;
 	uint8_t n_bytes; /* how many are known */
 	uint8_t bytes[TS_X86_MAX_INSN];
 };
 
-/* What all readers share. */
+/* The code of the recording, shared by all readers. */
 struct insn_code {
 	const struct core *core; /* borrowed */
 	struct ts_x86 x86;
@@ -39,37 +39,38 @@ struct insn_written {
 	uint64_t first, last;
 };
 
-/* A reader's. */
+/* The instructions that a reader has decoded. */
 struct insn_cache {
 	struct insn items[INSN_N_CACHED]; /* all zero bytes at the beginning */
 	struct insn_written written;
 };
 
-/* Nothing is cached or written. */
+/* Initialize an empty cache. */
 void insn_cache_init(struct insn_cache *cache);
 
-/* Code may lie in memory [addr, addr + len), which was written; @len is not 0. */
+/* Record that memory [addr, addr + len), which may contain code, was written; @len is not 0. */
 void insn_note_write(struct insn_cache *cache, uint64_t addr, uint64_t len);
 
 /*
- * The instruction at @pc; @is_thumb is for ARM alone.  Valid until the next call.
+ * Decode the instruction at @pc.  @is_thumb is for ARM only.
  *
- * Returns NULL if the file cannot be read.
+ * Returns the instruction, valid until the next call.
+ * Returns NULL if the file cannot be read (TS_EIO).
  */
 const struct insn *insn_at(struct insn_cache *cache, const struct insn_code *code, uint64_t pc, bool is_thumb,
 			   struct ts_error *err);
 
-/* The registers of system calls, as gdb numbers them: the number's, then those of the arguments. */
+/* The number of registers of a system call: that of its number, then those of its arguments. */
 #define GDBRECORD_N_ABI 7u
 
-/* Registers that are kept elsewhere: the program counter; ARM's cpsr. */
+/* Values of struct gdbrecord.kept for registers that other members have: the program counter; ARM's cpsr. */
 #define GDBRECORD_KEPT_PC     0xfeu
 #define GDBRECORD_KEPT_STATUS 0xffu
 
 struct gdbrecord_abi {
 	const char *arch;
 	uint8_t regs[GDBRECORD_N_ABI];
-	uint8_t result_at;       /* which of them receives the result */
+	uint8_t result_at;       /* index in regs of the register that receives the result */
 	bool is_result_unlogged; /* gdb does not log the result */
 };
 
@@ -80,17 +81,21 @@ struct gdbrecord {
 	struct regs regs;
 	struct insn_code code;
 	const struct gdbrecord_abi *abi;
-	uint8_t kept[REGS_N_NUMBERS];     /* 1 + where the ABI has this register, or GDBRECORD_KEPT_...; 0: nowhere */
+	/* by gdb's number: 1 + the index of the register in abi->regs, or GDBRECORD_KEPT_...; 0: not kept */
+	uint8_t kept[REGS_N_NUMBERS];
 	uint64_t first;                   /* file offset of the first group */
 	uint64_t pc;                      /* at position 0 */
-	uint64_t values[GDBRECORD_N_ABI]; /* of the ABI's registers there */
-	uint64_t status;                  /* ARM: cpsr there */
-	bool has_number;                  /* values[0] is not the result of a system call that comes later */
-	bool is_18;                       /* the log is that of gdb 18 */
-	bool has_files; /* it lists mapped files: regions that the core does not have were unmapped */
+	uint64_t values[GDBRECORD_N_ABI]; /* of the ABI's registers at position 0 */
+	uint64_t status;                  /* ARM: cpsr at position 0 */
+	bool has_number;                  /* values[0] is not the result of a later system call */
+	bool is_18;                       /* gdb 18 wrote the log */
+	bool has_files; /* the core lists mapped files; regions that it does not list were unmapped */
 };
 
-/* Returns NULL if memory is exhausted. */
+/*
+ * Returns a reader at position 0, which the caller closes with its close().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *err);
 
 #endif

@@ -7,16 +7,16 @@
  *        1  u32 number, value               a register; its size is not in the file
  *        2  u32 length, u64 address, bytes  memory
  *
- * That of gdb 18 has a head before each group instead of an end after it (seen in its files; it reads no older
- * ones):
+ * The log of gdb 18 has a head before each group instead of an end after it (found in its files; gdb 18 does
+ * not read older logs):
  *
  *      u32 0x20260415, then groups:
  *        u8 signal, u32 n, u32 count, u32 number and value of the pc, then n records:
  *        0  u32 number, value               a register
  *        1  u32 length, u64 address, bytes  memory
  *
- * Numbers are big-endian, values in the target's byte order.  Both are read as records of the older kind: a head
- * is the record of the pc, and what else it has comes as the end of the group.
+ * Numbers are big-endian, values are in the target's byte order.  Both logs are read as records of the older
+ * form: a head becomes the record of the pc, and its other members become the end of the group.
  */
 #ifndef GDBRECORD_LOG_H
 #define GDBRECORD_LOG_H
@@ -43,12 +43,12 @@ struct log_record {
 	enum log_kind kind;
 	uint32_t number;      /* LOG_REG; LOG_END: the signal, as gdb numbers them */
 	uint32_t count;       /* LOG_END: gdb's count of instructions */
-	uint32_t len;         /* LOG_MEM: how many bytes follow, all of which the log has */
+	uint32_t len;         /* LOG_MEM: the number of bytes that follow; all of them are in the log */
 	uint64_t addr;        /* LOG_MEM */
 	const uint8_t *bytes; /* LOG_REG: the value, with 8 readable bytes; valid until the window moves */
 };
 
-/* Where the reader of a log is within a group; zeros and the version at the beginning of one. */
+/* The place of a reader within a group.  At the beginning of a group all members except is_18 are zero. */
 struct log_place {
 	bool is_18;             /* the log is that of gdb 18 */
 	bool is_in;             /* gdb 18: the head of the group has been taken */
@@ -56,13 +56,12 @@ struct log_place {
 	uint32_t signal, count; /* gdb 18: of its head */
 };
 
-/* If at least this many bytes are left, most records need no further check of the length. */
+/* If at least this many bytes are left, most records need no further check of their length. */
 #define LOG_NEAR 64u
 
 /*
- * A cursor over the log, whose bytes are the window's, from file offset @off on.
- *
- * It has an error if the bytes cannot be read.
+ * Returns a cursor over the log from file offset @off on.  Its bytes are borrowed from the window.  If they
+ * cannot be read, the cursor is empty and *err is set (TS_EIO, TS_ENOMEM).
  */
 static inline struct ts_cursor log_cursor(struct ts_window *w, uint64_t off, struct ts_error *err)
 {
@@ -72,7 +71,7 @@ static inline struct ts_cursor log_cursor(struct ts_window *w, uint64_t off, str
 	return ts_cursor(p, p ? got : 0, off, "log", err);
 }
 
-/* As log_take(), for any record. */
+/* The slow path of log_take(), for all records. */
 bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_place *at,
 		  struct log_record *rec);
 
@@ -85,11 +84,13 @@ static inline uint32_t log_be32(const uint8_t *p)
 }
 
 /*
- * Take a record; the bytes of memory follow it at the cursor @c, whose bytes are the window's.  @at moves along; a
- * group ends with a LOG_END, where @at is at the beginning of the next one.
+ * Read a record.  The bytes of a memory record follow it at the cursor @c, whose bytes are borrowed from the
+ * window.  *at is updated.  A group ends with a LOG_END, after which *at is the beginning of the next group.
  *
- * Returns false with the cursor's error: the log ends here (TS_ETRUNC), is damaged (TS_ECORRUPT), or cannot
- * be read.
+ * Returns true with *rec set.
+ * Returns false, with the cursor's error set, if the log ends here (TS_ETRUNC).
+ * Returns false, with the cursor's error set, if the log is damaged (TS_ECORRUPT).
+ * Returns false, with the cursor's error set, if the log cannot be read (TS_EIO).
  */
 static inline bool log_take(struct ts_window *w, struct ts_cursor *c, const struct regs *regs,
 			    struct log_place *at, struct log_record *rec)
@@ -115,7 +116,7 @@ static inline bool log_take(struct ts_window *w, struct ts_cursor *c, const stru
 	return ts_take(c, 9) != NULL;
 }
 
-/* Skip @len bytes of memory, which the log has. */
+/* Skip the @len bytes of a memory record. */
 void log_skip(struct ts_window *w, struct ts_cursor *c, uint64_t len);
 
 #endif

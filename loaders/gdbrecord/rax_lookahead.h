@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A look ahead in the log of x86-64: what rax becomes next.
+ * Finds whether a system call changes rax before the next record of rax, in a log of x86-64.
  *
- * gdb does not log that `syscall` writes rax.  The value that a record of rax shows is the one at the end of
- * the time until the next record, so it is the result of a system call in between, if there is one.
+ * gdb does not log that `syscall` writes rax.  A record of rax has the value that rax had at the end of the
+ * time since the record before.  If a system call was executed in between, the value is its result.
  */
 #ifndef GDBRECORD_RAX_LOOKAHEAD_H
 #define GDBRECORD_RAX_LOOKAHEAD_H
@@ -19,14 +19,14 @@
 enum ahead_rax {
 	AHEAD_KEPT,    /* no system call changes it before the next record, or before the end of the log */
 	AHEAD_SYSCALL, /* a system call without a record of rax comes first */
-	AHEAD_FAR,     /* neither comes soon: not looked for */
+	AHEAD_FAR,     /* neither was found within the limit of the search */
 };
 
 struct ahead {
 	const struct regs *regs; /* borrowed */
 	bool is_18;              /* the log is that of gdb 18 */
 	struct ts_window window;
-	uint64_t from, until; /* the last look: groups [from, until) decide nothing, the one at until does */
+	uint64_t from, until; /* of the last search: groups in [from, until) do not decide, that at until does */
 	enum ahead_rax found;
 };
 
@@ -35,21 +35,21 @@ void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source
 void ahead_fini(struct ahead *a);
 
 /*
- * Find what comes first from the group at file offset @off on: *found.  Damage ends the log.
+ * Set *found to the first of the cases above from the group at file offset @off on.  Damage counts as the end
+ * of the log.  Searches with ascending @off need one pass over the log together.
  *
- * Looks that go forwards cost one pass over the log together.
- *
- * Returns false if the file cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns false if the file cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ahead_look(struct ahead *a, uint64_t off, enum ahead_rax *found, struct ts_error *err);
 
-/* What the records of a group say of the registers that matter. */
+/* The records of a group that decide whether it is a system call. */
 struct ahead_group {
 	bool has_rax, has_rcx, has_r11;
 	uint64_t rcx, pc;
 };
 
-/* gdb's numbers of the registers that matter. */
+/* gdb's numbers of the registers that decide. */
 enum ahead_reg {
 	AHEAD_RAX = 0,
 	AHEAD_RCX = 2,
@@ -75,7 +75,10 @@ static inline void ahead_note(struct ahead_group *g, uint32_t number, const uint
 	}
 }
 
-/* Is it a system call whose result is not logged?  rcx then is where it returns to, and r11 was written. */
+/*
+ * Is the group a system call whose result is not logged?  It writes its return address to rcx, and writes
+ * r11.
+ */
 static inline bool ahead_is_syscall(const struct ahead_group *g)
 {
 	return g->has_rcx && g->has_r11 && !g->has_rax && g->rcx == g->pc;

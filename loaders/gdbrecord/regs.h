@@ -19,10 +19,10 @@
 #define REGS_N_NUMBERS 160u
 #define REGS_ARM_CPSR  25u
 
-/* What a register record of the log holds. */
+/* The value of a register record of the log. */
 struct regs_slot {
 	uint16_t file_len; /* bytes in the log; 0: unknown, the rest of the log cannot be read */
-	uint16_t len;      /* the first of them that the layout has; 0: none */
+	uint16_t len;      /* the number of leading bytes that are in the layout; 0: none */
 	uint16_t off;      /* in the 'g' layout */
 };
 
@@ -32,38 +32,39 @@ struct regs {
 };
 
 /*
- * Make the register set of a processor's recordings.
+ * Initialize @set as the register set of recordings of @arch.
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool regs_set_init(struct ts_regset *set, const struct ts_arch *arch, struct ts_error *err);
 
-/* gdb's numbers, for registers of @set. */
+/* Initialize @regs with gdb's numbers of the registers of @set. */
 void regs_init(struct regs *regs, const struct ts_regset *set);
 
 /*
- * gdb's description of its target, the text of a note: AArch64's vector registers are larger with SVE.  A
- * description that cannot be parsed says nothing.
+ * Update @regs by gdb's target description, the text of a note: with SVE the vector registers of AArch64 are
+ * larger.  A description that cannot be parsed is ignored.
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool regs_describe(struct regs *regs, const struct ts_regset *set, const uint8_t *xml, size_t len,
 		   struct ts_error *err);
 
-/* The id of a thread, as a CORE/PRSTATUS note has it; 0 if the note is too short. */
+/* Returns the id of the thread of a CORE/PRSTATUS note; 0 if the note is too short. */
 uint64_t regs_tid(const struct core *core, struct ts_cursor note);
 
 /*
- * Registers of notes as TS_FX_REG_WRITE; notes of other kinds have none.
+ * Append the registers of a note as TS_FX_REG_WRITE: of a CORE/PRSTATUS note (regs_put_general()), or of any
+ * other note.  A note of another kind has no registers.
  *
- * Return false if the note is too short for them (nothing is appended).
+ * Return false, and append nothing, if the note is too short.
  */
 bool regs_put_general(const struct core *core, const struct ts_regset *set, struct ts_cursor note,
 		      struct ts_steps *out);
 bool regs_put_note(const struct core *core, const struct ts_regset *set, const struct core_note *note,
 		   struct ts_steps *out);
 
-/* The program counter of a CORE/PRSTATUS note, which is long enough for it. */
+/* Returns the program counter of a CORE/PRSTATUS note, which must be long enough. */
 uint64_t regs_pc(const struct core *core, const struct ts_regset *set, struct ts_cursor note);
 
 #endif

@@ -35,7 +35,7 @@ static bool take_archs(struct grammar *g, struct grammar_scan *s)
 		if (!take_field(s, grammar_scan_word(s, ""), g->archs[g->n_archs], sizeof(g->archs[0])))
 			return false;
 		if (!ts_arch_find(g->archs[g->n_archs]))
-			return grammar_scan_fail(s, at, "\"%s\" is the name of no processor", g->archs[g->n_archs]);
+			return grammar_scan_fail(s, at, "\"%s\" is not the name of a processor", g->archs[g->n_archs]);
 		g->n_archs++;
 	}
 	return g->n_archs || grammar_scan_fail(s, s->at, "the name of a processor is missing");
@@ -120,7 +120,7 @@ static bool take_number(struct grammar_scan *s, unsigned max, unsigned *n)
 			return grammar_scan_fail(s, at, "not a decimal number");
 		*n = *n * 10 + (unsigned)(w.text[i] - '0');
 		if (*n > max)
-			return grammar_scan_fail(s, at, "a number of at most %u is wanted", max);
+			return grammar_scan_fail(s, at, "a number of at most %u is expected", max);
 	}
 	return w.len || grammar_scan_fail(s, at, "a number is missing");
 }
@@ -145,7 +145,7 @@ static bool take_names(struct grammar *g, struct grammar_scan *s, bool is_ignore
 			continue;
 		}
 		if (!is_ignore && !memchr(w.text, '=', w.len))
-			return grammar_scan_fail(s, at, "NAME=REGISTER is wanted");
+			return grammar_scan_fail(s, at, "NAME=REGISTER is expected");
 		if (g->n_names == GRAMMAR_MAX_NAMES)
 			return grammar_scan_fail(s, at, "more than %u names", GRAMMAR_MAX_NAMES);
 		if (!grammar_text(g, s, at, w.text, w.len, &name->at) ||

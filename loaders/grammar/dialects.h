@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each grammar that tracestub has is a loader: they share everything but the name.
+ * The loaders of the built-in grammars.  Each grammar is a loader; they differ only in their names.
  */
 #ifndef LOADERS_GRAMMAR_DIALECTS_H
 #define LOADERS_GRAMMAR_DIALECTS_H
@@ -13,10 +13,16 @@
 #include "log.h"
 #include "loaders/loader.h"
 
-/* Returns the built-in grammar with the name @name, NULL if no grammar has it. */
+/*
+ * Returns the built-in grammar called @name, a constant.
+ * Returns NULL if there is no such grammar.
+ */
 const struct grammar_text *grammar_find(const char *name);
 
-/* What struct ts_loader describes, of the grammar called @name or, of opening, called as the recording's format. */
+/*
+ * The functions of struct ts_loader, with its contracts.  grammar_probe() is for the grammar called @name;
+ * the others are for the grammar with the name of the recording's format.
+ */
 unsigned grammar_probe(const char *name, const uint8_t *head, size_t len);
 bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
 		  struct ts_error *err);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What instructions tell where lines do not: values of accesses of which a line has the addresses, by the registers;
- * accesses of logs that have registers alone, by the program's code.
+ * Completes lines by their instructions.  If a line has the address of an access but not its value, the value
+ * is computed from the registers.  If a log has registers only, the accesses are computed from the program's
+ * code.
  */
 #include "reader.h"
 
 #include <string.h>
 
-/* Do instructions tell something that lines do not?  States with accesses have their values. */
+/* Can the instructions complete the lines?  In states, accesses already have their values. */
 static bool is_decoded(const struct grammar_log *log)
 {
 	if (!ts_decoder_knows(log->base.regs.arch))
@@ -116,7 +117,7 @@ bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, con
 	grammar_files_forget(&f->scratch);
 	if (next)
 		grammar_file_note(is, next, 0, next->n_effects, TS_FX_REG_WRITE);
-	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
+	grammar_moves_append(moves, &before, next ? &after : NULL, out);
 	return true;
 }
 
@@ -134,6 +135,6 @@ bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, co
 	memcpy(line.code, at->code, at->n_code);
 	if (f->decoder)
 		moves = grammar_decoder_moves(f->decoder, &line, &state);
-	*is_told = moves && (grammar_moves_tell(moves, &state, NULL, out) || moves->is_syscall);
+	*is_told = moves && (grammar_moves_append(moves, &state, NULL, out) || moves->is_syscall);
 	return true;
 }

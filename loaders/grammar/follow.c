@@ -85,8 +85,8 @@ static bool set_follows(struct grammar *g, struct grammar_scan *s, const struct 
 			f->may_end = true;
 		} else if (!find_first(g, i + 1, end, f, blank, &f->may_end)) {
 			return grammar_scan_fail(s, p->place,
-						 "after a text, a module or an item list comes a literal or the end, "
-						 "and not one of more than %u literals",
+						 "a text, a module or an item list must be followed by the end, "
+						 "or by one of at most %u literals",
 						 GRAMMAR_MAX_FOLLOW);
 		}
 	}
@@ -384,7 +384,7 @@ static bool check_kinds(struct grammar *g, struct grammar_scan *s)
 	g->is_state = n_states;
 	g->has_skips = n_skips;
 	if (!n_steps && !n_states)
-		return grammar_scan_fail(s, s->len, "there is no step and no state in it");
+		return grammar_scan_fail(s, s->len, "the grammar has no step and no state");
 	if (n_steps && n_states)
 		return grammar_scan_fail(s, s->len, "a grammar has steps or states, not both");
 	for (unsigned i = 0; i < g->n_lists; i++) {

@@ -48,10 +48,10 @@ enum grammar_kind {
 
 enum grammar_element {
 	EL_LITERAL, /* `n` bytes of texts at `at` */
-	EL_AHEAD,   /* such bytes must follow; they are not consumed */
+	EL_AHEAD,   /* `n` bytes of texts at `at`, which must follow and are not consumed */
 	EL_BLANKS,
 	EL_OPTION,  /* the next `n` elements are optional */
-	EL_LIST,    /* items of list `at`, up to what follows */
+	EL_LIST,    /* items of list `at`, up to one of the literals of the follow set */
 	EL_SAY,     /* `arg`: enum grammar_say */
 	EL_PC,
 	EL_ADDRESS, /* `arg`: enum grammar_access */
@@ -119,8 +119,8 @@ struct grammar_follow {
 	} literals[GRAMMAR_MAX_FOLLOW];
 	uint8_t n;
 	bool may_end; /* the line may end there */
-	bool is_last; /* the last such literal of the line counts, not the first */
-	uint16_t min; /* the least number of characters of the text */
+	bool is_last; /* the text ends at the last such literal of the line, not at the first */
+	uint16_t min; /* the smallest number of characters of the text */
 	uint64_t firsts[4]; /* the first characters of the literals, a bit each */
 };
 
@@ -130,8 +130,8 @@ struct grammar_part {
 	uint16_t n;
 	uint32_t at;
 	uint16_t follow; /* of EL_TEXT, EL_MODULE, EL_LIST: ordinal in follows */
-	uint32_t place;  /* in the grammar's file */
-	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and which these are */
+	uint32_t place;  /* offset in the grammar's file */
+	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and 0xff for each of them */
 };
 
 /* The shapes of the most frequent items, which match.c matches as a whole. */
@@ -150,7 +150,7 @@ struct grammar_pattern {
 
 /* A literal of at most eight bytes, or none. */
 struct grammar_short {
-	uint64_t word, mask; /* its bytes, and which these are */
+	uint64_t word, mask; /* its bytes, and 0xff for each of them */
 	uint8_t len;
 };
 
@@ -158,12 +158,12 @@ struct grammar_short {
 struct grammar_item {
 	uint16_t first, n;
 	uint8_t shape; /* enum grammar_shape */
-	/* of a shape */
+	/* valid if shape is not GRAMMAR_ANY_SHAPE */
 	uint8_t arg;   /* of its register or address */
 	char prefix;   /* of its register */
 	bool has_blanks, has_more_blanks; /* before and after its register */
 	bool has_bytes;
-	uint8_t order; /* of these */
+	uint8_t order; /* of the bytes */
 	struct grammar_short before, between; /* literals at its beginning, and before the value or the bytes */
 };
 
@@ -171,16 +171,16 @@ struct grammar_item {
 
 struct grammar_list {
 	uint32_t at, len; /* its name, a text */
-	uint32_t place;   /* where the grammar's file names it first */
+	uint32_t place;   /* offset in the grammar's file at which the list is named first */
 	uint8_t n;
 	bool has_blanks;  /* each item begins with blanks; offsets are from the first character after them */
 	uint8_t tell[2];  /* offsets in an item of the two characters that distinguish items best */
-	uint64_t by[2][256]; /* by these characters: bit i is set if the item may be item i */
+	uint64_t by[2][256]; /* by the character at tell[0] or tell[1]: bit i is set if item i may match */
 	uint16_t patterns[GRAMMAR_MAX_ITEMS];
 	struct grammar_item items[GRAMMAR_MAX_ITEMS];
 };
 
-/* NAME=REGISTER.BYTESz of an architecture, or NAME to be ignored. */
+/* A statement NAME=REGISTER.BYTESz for an architecture, or a NAME that is ignored. */
 struct grammar_name {
 	uint32_t at, len;     /* "NAME=...", a text */
 	uint32_t arch, arch_len; /* 0: of all */
@@ -215,7 +215,7 @@ struct grammar {
 	char refusal[200];        /* the reason for which a trace with REFUSE lines is refused */
 	uint32_t sign, sign_len;  /* a text that the first lines of such a trace have; 0: none */
 	uint32_t begin, begin_len; /* a file with these first bytes is one; 0: none */
-	int prefix;               /* ordinal of the pattern that may stand before every line, -1: none */
+	int prefix;               /* ordinal of the pattern that every line may begin with, -1: none */
 	unsigned probe_bits, probe_lines;
 	struct grammar_pattern patterns[GRAMMAR_MAX_PATTERNS];
 	unsigned n_patterns;
@@ -225,7 +225,7 @@ struct grammar {
 	unsigned n_follows;
 	struct grammar_name names[GRAMMAR_MAX_NAMES];
 	unsigned n_names;
-	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
+	uint64_t starts[256][2];  /* by the first byte of a line: a bit for each pattern that may match */
 	struct grammar_list lists[GRAMMAR_MAX_LISTS];
 	unsigned n_lists;
 	char texts[GRAMMAR_MAX_TEXTS]; /* not terminated */
@@ -236,7 +236,7 @@ struct grammar {
 /*
  * Compile the @len bytes of a grammar file at @text.
  *
- * Returns false and fills @err (TS_EUSAGE) with line, column and a sentence if the text is not a grammar.
+ * Returns false if the text is not a grammar (TS_EUSAGE; the sentence has the line and the column).
  */
 bool grammar_compile(struct grammar *g, const char *text, size_t len, struct ts_error *err);
 

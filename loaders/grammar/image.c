@@ -23,7 +23,7 @@ static void tell_zeros(struct ts_steps *out, uint64_t addr, uint64_t n)
 	}
 }
 
-bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
+bool grammar_image_append(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
 			struct ts_steps *out, bool *is_cut, struct ts_error *err)
 {
 	uint64_t half = *left / 2, most = half < GRAMMAR_MAX_IMAGE ? half : GRAMMAR_MAX_IMAGE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a module that a line shows in hex: as many as the file has, never in one piece.
+ * The bytes of a module that a line lists in hex.  They are read in pieces.
  */
 #ifndef LOADERS_GRAMMAR_IMAGE_H
 #define LOADERS_GRAMMAR_IMAGE_H
@@ -12,21 +12,26 @@
 #include "src/base/error.h"
 #include "src/trace/step.h"
 
-/* More bytes of a module are not read. */
+/* Limit on the bytes of a module that are read. */
 #define GRAMMAR_MAX_IMAGE (UINT64_C(64) << 20)
 
-/* A byte of a module takes up to four while the recording is opened: so little of --max-memory is for all of them. */
+/*
+ * The modules together may have 1/8 of --max-memory, because a byte of a module needs up to four bytes of
+ * memory while the recording is opened.
+ */
 #define GRAMMAR_IMAGES_OF_MEMORY 8u
 
 /*
- * Append the bytes whose digits begin at file offset @off as memory from address @base on, of which @len bytes
- * belong to the module.  Zeros at the end are left out: the writer stops at a page that it cannot read, and shows
- * zeros from there on.  At most GRAMMAR_MAX_IMAGE bytes are read, and at most half of *left, which gets what is
- * left then: a module leaves something for those after it.  *is_cut gets whether there are more.
+ * Append the contents of a module of @len bytes at address @base.  Its digits begin at file offset @off.
+ * Trailing zeros are omitted: the writer stops at a page that it cannot read and lists zeros from there on.
+ * At most GRAMMAR_MAX_IMAGE bytes are read, and at most half of *left, so that bytes remain for other
+ * modules; *left is reduced by the bytes that were read.  *is_cut is set to whether the module has more
+ * bytes.
  *
- * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
+ * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
+bool grammar_image_append(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
 			struct ts_steps *out, bool *is_cut, struct ts_error *err);
 
 #endif

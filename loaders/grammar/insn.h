@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instruction itself says of a line: where it may lead, and how large its accesses are, and of which
- * registers.  Only what text traces leave out is decoded here; src/arch/operands/operands knows the rest.
+ * Facts that follow from the instruction of a line: its possible successors, and the size and the registers
+ * of its accesses.  Only facts that text traces omit are decoded here.  src/arch/operands decodes the
+ * operands.
  */
 #ifndef LOADERS_GRAMMAR_INSN_H
 #define LOADERS_GRAMMAR_INSN_H
@@ -18,7 +19,7 @@
 enum grammar_flow {
 	GRAMMAR_FLOW_UNKNOWN,
 	GRAMMAR_FLOW_NEXT,     /* to the next instruction */
-	GRAMMAR_FLOW_BRANCH,   /* there, or to the target */
+	GRAMMAR_FLOW_BRANCH,   /* to the next instruction or to the target */
 	GRAMMAR_FLOW_JUMP,     /* to the target */
 	GRAMMAR_FLOW_CALL,     /* to the target */
 	GRAMMAR_FLOW_CALL_ANY, /* anywhere but to the next instruction */
@@ -45,17 +46,17 @@ struct grammar_insn {
 	bool is_expanded; /* the line shows what the instruction expands to, not its bytes */
 	bool is_store, is_load;
 	bool is_push;     /* a call that pushes the address of the next instruction */
-	bool has_step;    /* it is known how much is added to the base */
-	int32_t step;     /* so much */
+	bool has_step;    /* step is known */
+	int32_t step;     /* the number that is added to the base register */
 	uint64_t target;
 	const struct regmap_slot *values[2]; /* NULL: zero */
-	const struct regmap_slot *link; /* set to the address of the next instruction; NULL: none is */
-	const struct regmap_slot *base; /* that gets @step added; NULL: none does */
+	const struct regmap_slot *link; /* set to the address of the next instruction; NULL: none */
+	const struct regmap_slot *base; /* the register to which @step is added, or NULL */
 };
 _Static_assert(sizeof(struct grammar_insn) <= 64, "it is made and copied for each line");
 
 /*
- * Look at the instruction of a line: at its code, or, where it has none, at its disassembly.
+ * Set *insn from the instruction of a line: from its code, or from its disassembly if the line has no code.
  */
 void grammar_insn_look(const struct ts_arch *arch, enum grammar_family family, const struct regmap *map, const struct grammar_line *line,
 		       struct grammar_insn *insn);
@@ -64,18 +65,21 @@ void grammar_insn_look(const struct ts_arch *arch, enum grammar_family family, c
 bool grammar_insn_leads(const struct grammar_insn *insn, uint64_t pc, uint64_t next);
 
 /*
- * Append what the instruction writes without that the line lists it: the link register, the base of an access.
- * @listed are the effects of the line.
+ * Append the register writes that follow from the instruction and are not in @listed, the effects of the
+ * line: the link register, the base register of an access.
  */
 void grammar_insn_write(const struct ts_arch *arch, const struct grammar_insn *insn, uint64_t pc,
 			const struct ts_steps *listed, struct ts_steps *out);
 
-/* Append that the registers which a system call returns values in are unknown, unless the line lists them. */
+/*
+ * Append that the result registers of a system call are unknown, unless they are in @listed, the effects of
+ * the line.
+ */
 void grammar_insn_return(const struct ts_regset *set, const struct ts_steps *listed, struct ts_steps *out);
 
 /*
- * Complete the accesses among the effects of @out from ordinal @n on, which are those of the line at @pc: sizes, and values that
- * are those of registers on the same line.
+ * Complete the accesses of the line at @pc, which are the effects of @out from ordinal @n on: set their
+ * sizes, and set values from the registers on the same line.
  */
 void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn *insn, uint64_t pc, struct ts_steps *out,
 			   uint32_t n);

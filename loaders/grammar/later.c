@@ -101,7 +101,7 @@ static bool has_sizes(const struct ts_steps *fx)
 	return true;
 }
 
-bool grammar_later_tell(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,
+bool grammar_later_append(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,
 			struct ts_error *err)
 {
 	*is_told = false;

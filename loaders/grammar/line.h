@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a line of a text trace says, and the state of a match.
+ * The fields of a matched line of a text trace, and the state of the matcher.
  */
 #ifndef LOADERS_GRAMMAR_LINE_H
 #define LOADERS_GRAMMAR_LINE_H
@@ -44,14 +44,14 @@ struct grammar_span {
 /* Digits of a value. */
 struct grammar_digits {
 	struct grammar_span span;
-	uint64_t number; /* what they are, if is_plain */
+	uint64_t number; /* the value, if is_plain */
 	bool is_plain;   /* at most 16 hex digits, and nothing else */
 };
 
-/* What a line says beside its effects. */
+/* The fields of a line, without its effects. */
 struct grammar_line {
 	enum grammar_kind kind;
-	uint8_t pattern;    /* ordinal of the one that matches, GRAMMAR_MAX_PATTERNS: none */
+	uint8_t pattern;    /* ordinal of the pattern that matches, GRAMMAR_MAX_PATTERNS: none */
 	uint32_t has;       /* enum grammar_has */
 	uint8_t says;       /* enum grammar_say */
 	uint8_t pc_digits;
@@ -62,19 +62,19 @@ struct grammar_line {
 	struct grammar_span module, text;
 	struct grammar_span image; /* hex digits of the bytes of a module; text NULL: none */
 	unsigned n_regs;    /* registers whose name is known and whose value fits */
-	unsigned n_before_pc; /* of them those before the program counter, if that is a register, too */
+	unsigned n_before_pc; /* registers before the program counter, if it is listed among them */
 	unsigned n_unknown; /* registers whose name is not known */
-	unsigned n_accesses; /* that were put, readable or not */
+	unsigned n_accesses; /* accesses, also those that cannot be read */
 	unsigned n_bad;     /* values and accesses that cannot be read */
-	unsigned n_skipped; /* words that are no item */
+	unsigned n_skipped; /* words that match no item */
 	struct grammar_span unknown; /* the first name that is not known */
-	bool is_damaged;    /* NOISE: it begins as a step does */
+	bool is_damaged;    /* of GRAMMAR_NOISE: the line begins like a step */
 };
 
 /* A name of a register that was looked up: the text that begins with it and the character after it. */
 struct grammar_recent {
-	uint64_t text, mask; /* eight bytes as they are in memory, and 0xff for each of them that counts */
-	const struct regmap_slot *slot; /* NULL: none was looked up yet */
+	uint64_t text, mask; /* eight bytes in the order of memory, and 0xff for each byte that is compared */
+	const struct regmap_slot *slot; /* NULL: the entry is empty */
 	uint8_t len;
 	char prefix;
 };
@@ -93,7 +93,7 @@ struct grammar_matcher {
 	struct ts_steps *out;
 	struct grammar_line *line;
 	unsigned reached; /* elements of the last pattern that was tried */
-	bool is_damaged;  /* the line begins as a step or a state does */
+	bool is_damaged;  /* the line begins like a step or a state */
 	/* of the item that is matched */
 	const struct regmap_slot *slot;
 	struct grammar_digits value, bytes;

@@ -29,7 +29,7 @@ void grammar_lines_fini(struct grammar_lines *l)
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
 	l->lines.off = place->off;
-	l->told_until = place->told_until;
+	l->done_until = place->done_until;
 	l->matcher.pictured = 0;
 	l->has_next = l->takes_effects = l->has_code_end = false;
 	l->images_left = place->images_left;
@@ -158,7 +158,7 @@ static void add_code(struct grammar_lines *l, struct grammar_head *head)
 	l->next_fx.is_failed |= head->fx.is_failed;
 }
 
-void grammar_tell_code(const struct ts_steps *fx, struct ts_steps *out)
+void grammar_append_code(const struct ts_steps *fx, struct ts_steps *out)
 {
 	for (uint32_t i = 0; i < fx->n_effects; i++) {
 		if (fx->effects[i].kind == TS_FX_READ && fx->effects[i].is_hidden)
@@ -203,7 +203,7 @@ static bool tell_module(struct grammar_lines *l, const struct grammar_head *head
 	if (!line->image.text)
 		return true;
 	grammar_shown_load(&l->shown, line->base, len, head->off + (uint64_t)(line->image.text - text));
-	done = grammar_image_tell(&l->lines.window, head->off + (uint64_t)(line->image.text - text), line->base, len,
+	done = grammar_image_append(&l->lines.window, head->off + (uint64_t)(line->image.text - text), line->base, len,
 				  &l->images_left, out, &is_cut, err);
 	if (done && is_cut)
 		grammar_damaged(&l->log->damages, GRAMMAR_LONG_IMAGE, head->off);
@@ -270,7 +270,7 @@ static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head
 			continue;
 		}
 		match_text(l, &text, head);
-		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) && head->off >= l->told_until &&
+		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) && head->off >= l->done_until &&
 		    !tell_module(l, head, text.text, out, err))
 			return TS_FAIL;
 		return head->fx.is_failed ? (ts_no_memory(err, "a step"), TS_FAIL)
@@ -317,7 +317,7 @@ static void undo(struct grammar_lines *l, const struct grammar_line *line, struc
 	if (line->has & HAS_PC && line->pc != l->group->line.pc)
 		return;
 	if (l->group->is_there)
-		grammar_tell_code(&l->group->fx, out);
+		grammar_append_code(&l->group->fx, out);
 	l->group->is_there = false;
 }
 
@@ -332,7 +332,7 @@ static void tell_line(struct grammar_lines *l, struct grammar_head *head, struct
 	}
 	if (head->line.kind == GRAMMAR_CODE)
 		add_code(l, head);
-	if (is_next || head->off < l->told_until)
+	if (is_next || head->off < l->done_until)
 		return;
 	switch (head->line.kind) {
 	case GRAMMAR_EFFECT:
@@ -362,7 +362,7 @@ static bool is_head(const struct grammar_lines *l, const struct grammar_head *he
 {
 	const struct grammar_line *line = &head->line;
 
-	if (head->off < l->told_until)
+	if (head->off < l->done_until)
 		return false;
 	if (l->log->has_tags)
 		return line->kind == GRAMMAR_JOIN;
@@ -477,7 +477,7 @@ static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, st
 		if (next == TS_FAIL)
 			return next;
 		if (next == TS_END && l->group->is_there && l->has_next) {
-			grammar_tell_code(&l->next_fx, out);
+			grammar_append_code(&l->next_fx, out);
 			l->has_next = false;
 		}
 		if (next == TS_END)

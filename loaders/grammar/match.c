@@ -257,7 +257,7 @@ static const char *take_image(struct grammar_matcher *m, const char *p, const ch
 	return end;
 }
 
-/* Where literal @i of what follows is at or after @p; NULL: nowhere. */
+/* Returns the first place at or after @p of literal @i of the follow set; NULL if there is none. */
 static const char *find_literal(const struct grammar_matcher *m, const struct grammar_follow *f, unsigned i,
 				const char *p)
 {
@@ -288,7 +288,7 @@ static inline bool is_followed(const struct grammar_matcher *m, const char *p, c
 	return false;
 }
 
-/* Where the first of several literals is at or after @p; NULL: nowhere. */
+/* Returns the first place at or after @p of one of several literals; NULL if there is none. */
 static const char *find_first(const struct grammar_matcher *m, const struct grammar_follow *f, const char *p)
 {
 	for (; p < m->end; p++) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The longest access whose value is told. */
+/* The longest access whose value is appended. */
 #define MAX_VALUE 64u
 
 /* ------------------------------------------------------------------------------------------------- taking */
@@ -162,7 +162,12 @@ static bool find_value(const struct grammar_moves *m, unsigned i, bool is_store,
 
 /* ------------------------------------------------------------------------------------------------- filling */
 
-/* The accessed operand; *off is set to the accessed byte of it.  Returns -1 if there is none, or if it is unknown. */
+/*
+ * Find the memory operand that contains an access.  *off is set to the offset in the operand of the first
+ * accessed byte.
+ *
+ * Returns the index of the operand; -1 if there is none, or if the addresses do not determine it.
+ */
 static int find_operand(const struct grammar_moves *m, const struct ts_op_state *state, const struct ts_effect *e, uint64_t *off)
 {
 	uint8_t those = e->kind == TS_FX_WRITE ? m->writes : m->reads;
@@ -226,7 +231,7 @@ static void tell(const struct grammar_moves *m, unsigned i, uint64_t addr, enum 
 		e->is_hidden = kind == TS_FX_READ;
 }
 
-bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
+bool grammar_moves_append(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
 			struct ts_steps *out)
 {
 	bool is_unseen = !m->is_known || (m->is_repeated && m->writes);

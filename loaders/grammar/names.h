@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names that text traces have for registers.
+ * The names of registers in text traces.
  */
 #ifndef LOADERS_GRAMMAR_NAMES_H
 #define LOADERS_GRAMMAR_NAMES_H
@@ -12,15 +12,16 @@
 #include "src/base/error.h"
 
 /*
- * Fill @map with the names of the registers of @set: those of the grammar, gdb's, and those that are usual for
- * the processor.
+ * Fill @map with the names of the registers of @set: the grammar's, gdb's, and the usual names of the
+ * processor.
  *
- * Returns false if the grammar has too many names, or one of a register that the processor lacks (TS_EUSAGE).
+ * Returns false if the grammar has too many names (TS_EUSAGE).
+ * Returns false if the grammar names a register that the processor does not have (TS_EUSAGE).
  */
 bool grammar_names(struct regmap *map, const struct grammar *g, const struct ts_regset *set,
 		   struct ts_error *err);
 
-/* Is the name of @len bytes, which the map lacks, one that the grammar ignores? */
+/* Does the grammar ignore the name of @len bytes?  For names that are not in the map. */
 bool grammar_ignores(const struct grammar *g, const char *name, size_t len);
 
 #endif

@@ -308,7 +308,7 @@ static const struct ts_arch *choose_arch(const struct grammar_log *log, const ch
 		return best;
 	if (best)
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			"%s lines without registers do not tell the processor: --arch NAME or --exec PROGRAM does", g->name);
+			"%s lines without registers do not name the processor: give --arch NAME or --exec PROGRAM", g->name);
 	else
 		fail_head(head, len, err);
 	return NULL;
@@ -326,8 +326,8 @@ static uint32_t wanted_features(const struct ts_arch *arch)
 /* Lines that are longer tell nothing of the processor. */
 #define MAX_HEAD_LINE 2048u
 /*
- * So much of a file is looked at for short ones; of a file that begins as its format tells, all of it: modules come before
- * with all of their bytes.
+ * The bytes of the beginning of a file that are scanned; if the file begins with the grammar's `begin`, all
+ * of it is: modules come before with all of their bytes.
  */
 #define MAX_HEAD      (UINT64_C(1) << 28)
 
@@ -470,7 +470,7 @@ static void describe(struct grammar_log *log)
 		ts_recording_warn(rec, "this is %s %s trace without registers: stepping and coverage work",
 				  strchr("aeiouAEIOU", g->name[0]) ? "an" : "a", g->name);
 	if (log->is_threadless)
-		ts_recording_warn(rec, "no line tells which thread a dump of registers is of: if there are several, they are shown as one (QEMU: -d exec tells it)");
+		ts_recording_warn(rec, "no line names the thread of a dump of registers: several threads are shown as one (QEMU names it with -d exec)");
 	rec->is_before = g->is_state && g->has_thread;
 	rec->has_reads = g->has_reads && !log->is_blocks;
 	rec->absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |

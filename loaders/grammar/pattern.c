@@ -109,7 +109,7 @@ bool grammar_literal(struct grammar *g, struct grammar_scan *s, uint32_t *place,
 	*place = g->n_texts;
 	*len = 0;
 	if (begin >= s->end || s->text[begin] != '"')
-		return grammar_scan_fail(s, begin, "a text in quotes is wanted");
+		return grammar_scan_fail(s, begin, "a text in quotes is expected");
 	for (; s->at < s->end && s->text[s->at] != '"' && s->text[s->at] != '\n'; s->at++) {
 		char c = s->text[s->at];
 		uint32_t ignored;
@@ -117,7 +117,7 @@ bool grammar_literal(struct grammar *g, struct grammar_scan *s, uint32_t *place,
 		if (c == '\\' && s->at + 1 < s->end) {
 			c = s->text[++s->at];
 			if (c != '"' && c != '\\' && c != 't')
-				return grammar_scan_fail(s, s->at, "only \\\" \\\\ and \\t may stand here");
+				return grammar_scan_fail(s, s->at, "only \\\" \\\\ and \\t are allowed here");
 			c = c == 't' ? '\t' : c;
 		}
 		if (!grammar_text(g, s, s->at, &c, 1, &ignored))
@@ -189,7 +189,7 @@ static bool take_qual(struct builder *b, const char *quals, struct grammar_part 
 	else if (p->kind == EL_TEXT && w.len && w.len < 4 && n < 1000)
 		*min = (uint16_t)n;
 	else
-		return grammar_scan_fail(b->s, at, "\"%.*s\" may not stand after this element",
+		return grammar_scan_fail(b->s, at, "\"%.*s\" is not allowed after this element",
 					 w.len < 40 ? (int)w.len : 40, w.text);
 	return true;
 }
@@ -278,7 +278,7 @@ static bool take_elements(struct builder *b, unsigned depth)
 
 			b->s->at++;
 			if (depth == GRAMMAR_MAX_NESTING)
-				return grammar_scan_fail(b->s, at, "more than %u brackets in each other",
+				return grammar_scan_fail(b->s, at, "brackets are nested more than %u deep",
 							 GRAMMAR_MAX_NESTING);
 			if (!p || !take_elements(b, depth + 1))
 				return false;
@@ -292,7 +292,7 @@ static bool take_elements(struct builder *b, unsigned depth)
 		if (!done)
 			return false;
 		if (b->s->at == at)
-			return grammar_scan_fail(b->s, at, "'%c' begins no element", c);
+			return grammar_scan_fail(b->s, at, "no element begins with '%c'", c);
 	}
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fields of an item mean, as effects: for match.c.
+ * Appends the effects of a matched item, for match.c.
  */
 #ifndef LOADERS_GRAMMAR_PUT_H
 #define LOADERS_GRAMMAR_PUT_H
@@ -9,10 +9,13 @@
 
 #include "line.h"
 
-/* The register called as m->name says, with the letter @prefix (0: none) before it. */
+/*
+ * Returns the register called m->name, with the letter @prefix (0: none) before it.
+ * Returns NULL if there is none.
+ */
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix);
 
-/* The program counter as a register: the line's own, unless it has one. */
+/* Use the value of a register item that is the program counter as the line's pc, unless the line has one. */
 static inline void grammar_put_pc(struct grammar_matcher *m, uint64_t pc)
 {
 	struct grammar_line *l = m->line;
@@ -25,10 +28,12 @@ static inline void grammar_put_pc(struct grammar_matcher *m, uint64_t pc)
 	l->n_before_pc = l->n_regs;
 }
 
-/* Append the register m->slot with its value, whatever it is. */
+/* Append the register m->slot with its value.  For all kinds of registers and values. */
 void grammar_put_unusual(struct grammar_matcher *m);
 
-/* Append the register m->slot with its value: mostly one of eight bytes, which are its plain value after the instruction. */
+/*
+ * As grammar_put_unusual(), with a fast path for eight bytes that are the plain value after the instruction.
+ */
 static inline void grammar_put_register(struct grammar_matcher *m)
 {
 	const struct regmap_slot *slot = m->slot;
@@ -47,18 +52,23 @@ static inline void grammar_put_register(struct grammar_matcher *m)
 	ts_steps_word(m->out, TS_FX_REG_WRITE, slot->off, (const uint8_t *)&number, 8);
 }
 
-/* Append the access, of which the fields @has are there. */
+/* Append the access.  @has are its fields, as in enum grammar_has. */
 void grammar_put_access(struct grammar_matcher *m, uint32_t has);
 
-/* Append the register and the access of an item, as the line's has tells. */
+/* Append the register and the access of the matched item, as far as m->line->has contains them. */
 void grammar_put_item(struct grammar_matcher *m);
 
 /*
- * Add a group of code digits to the line's code.  Returns false if they are not whole bytes, or too many.
+ * Add a group of code digits to the line's code.
+ *
+ * Returns false if the digits are not whole bytes.
+ * Returns false if the code has more than GRAMMAR_MAX_CODE bytes.
  */
 bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct grammar_digits *group);
 
-/* "ADDRESS" and four words that show 16 bytes, at m->p.  Returns false if they are not there. */
+/*
+ * Parse an address and four words of 16 bytes at m->p.  Returns false if the line has something else there.
+ */
 bool grammar_take_picture(struct grammar_matcher *m);
 
 #endif

@@ -47,7 +47,7 @@ bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head 
 /* The largest access of which no line and no code tells the size. */
 #define MAX_SIZE 64u
 
-void grammar_tell_sizes(struct ts_steps *out, uint64_t mask)
+void grammar_append_sizes(struct ts_steps *out, uint64_t mask)
 {
 	uint32_t n = out->n_effects;
 
@@ -66,7 +66,7 @@ void grammar_tell_sizes(struct ts_steps *out, uint64_t mask)
 	}
 }
 
-void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const char *text)
+void grammar_append_event(struct ts_steps *out, enum ts_event_kind kind, const char *text)
 {
 	struct ts_event *ev = ts_steps_event(out, kind);
 
@@ -90,9 +90,9 @@ static bool point(struct ts_reader *base, struct ts_point *p)
 	struct grammar_lines_place place;
 
 	grammar_lines_place(&r->lines, &place);
-	place.told_until -= place.off;
+	place.done_until -= place.off;
 	place.off = ts_point_between(p, place.off, r->log->first, source_len);
-	place.told_until = place.off + ts_point_number(p, place.told_until, source_len);
+	place.done_until = place.off + ts_point_number(p, place.done_until, source_len);
 	TS_POINT(p, place.images_left, r->log->max_images);
 	grammar_tags_point(&place.tags, p);
 	TS_POINT(p, r->thread, last);
@@ -164,7 +164,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 		return NULL;
 	r->at = log->start;
 	r->lines.images_left = log->first_images;
-	r->lines.told_until = log->first_told;
+	r->lines.done_until = log->first_done;
 	r->lines.shown = log->shown;
 	grammar_tags_copy(&r->lines.tags, &log->first_tags);
 	memcpy(r->modules, log->modules, sizeof(r->modules));

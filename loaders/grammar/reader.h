@@ -18,18 +18,23 @@ struct grammar_later {
 	struct grammar_matcher matcher;
 	struct grammar_line line;
 	struct ts_steps fx;
-	bool is_able; /* such lines of the grammar have all accesses of a state */
+	bool is_able; /* the lines of this grammar list all accesses of a state */
 };
 
+/* @log is borrowed until grammar_later_fini(). */
 void grammar_later_init(struct grammar_later *l, const struct grammar_log *log);
 void grammar_later_fini(struct grammar_later *l);
 
 /*
- * Append to @out what the last instruction of the thread that lines call @thread wrote, with values that are unknown, by
- * its next line at or after file offset @off; of one without accesses, that the kernel may have written.  *is_told gets whether that line is there, not far away, and can be read;
- * nothing is appended if not.  Returns false if the source cannot be read, or memory is exhausted.
+ * Append to @out the writes of the last instruction of a thread, with unknown values.  They are listed on the
+ * next line of that thread at or after file offset @off; @thread is its number on lines.  If that line has no
+ * accesses, TS_FX_UNSEEN is appended, because the kernel may have written.  *is_told is set to false, and
+ * nothing is appended, if there is no such line nearby or if it cannot be parsed.
+ *
+ * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool grammar_later_tell(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,
+bool grammar_later_append(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,
 			struct ts_error *err);
 
 struct grammar_fill {
@@ -38,38 +43,52 @@ struct grammar_fill {
 	struct grammar_files scratch;    /* of states: registers after a step; of steps: those of one line */
 };
 
-/* Returns false if memory is exhausted (TS_ENOMEM). */
+/*
+ * @log is borrowed until grammar_fill_fini(), which the caller calls in both cases.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool grammar_fill_init(struct grammar_fill *f, const struct grammar_log *log, struct ts_error *err);
 void grammar_fill_fini(struct grammar_fill *f);
 
 /*
- * Fill in values of accesses of a step by the registers: those of its line, and, where lines list every change, those
- * in @files.  Returns false if memory is exhausted.
+ * Set missing values of the accesses of a step from registers: from the registers on its line, and, if lines
+ * list every change, from the registers of @thread in @files.
+ *
+ * Returns false if memory is exhausted.
  */
 bool grammar_fill_step(struct grammar_fill *f, struct grammar_files *files, struct grammar_head *head, uint32_t thread);
 
-/* Where lines list every change, take note in @files of the registers that the open step of @out writes. */
+/*
+ * If lines list every change, update the registers of @thread in @files with the writes of the open step of
+ * @out.
+ */
 void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint32_t thread, const struct ts_steps *out);
 
-/* As grammar_fill_tell(), if no line has the accesses. */
+/* The slow path of grammar_fill_append(). */
 bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 			const struct ts_steps *next, struct ts_steps *out);
 
 /*
- * Append to @out what the instruction of a state at @at reads and writes, where no line says that: by its code, which
- * the program has, and by its registers in @files.  @next: the next state, if it is of the same thread, else NULL.
+ * Append to @out the reads and writes of the instruction of a state at @at, if the lines of the grammar do
+ * not list them.  They are computed from the instruction's code in the program's file and from the registers
+ * in @files.  @next is the next state if it belongs to the same thread, else NULL.
+ *
  * Returns false if memory is exhausted.
  */
-static inline bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+static inline bool grammar_fill_append(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 				     const struct ts_steps *next, struct ts_steps *out)
 {
 	return !f->decoder || f->log->g.has_accesses || !at->is_there || grammar_fill_moves(f, files, at, next, out);
 }
 
 /*
- * Where lines list accesses, those of a thread's last instruction are on the thread's next line, which may be far away,
- * with the bytes that are there then.  Append to @out what the instruction at @at wrote by its code and its registers.
- * *is_told gets whether these tell it.  Returns false if memory is exhausted.
+ * Append to @out the writes of the instruction at @at, computed from its code and its registers, before
+ * another thread runs.  If lines list accesses, those of this instruction are on the thread's next line,
+ * which may be far away and has the contents of memory at that time.  *is_told is set to whether all writes
+ * could be computed.
+ *
+ * Returns false if memory is exhausted.
  */
 bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,
 			 bool *is_told);
@@ -98,10 +117,15 @@ static inline uint64_t grammar_tid(const struct grammar_head *head)
 	return (head->line.has & HAS_THREAD ? head->line.thread : 0) + 1;
 }
 
-/* As grammar_find_thread(), if it is another thread than that of the previous group. */
+/* The slow path of grammar_find_thread(): the thread is not that of the previous group. */
 bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
 
-/* The thread of a group, which is added if it is new.  Returns false if there are too many, or memory is exhausted. */
+/*
+ * Set *thread to the ordinal of a group's thread, which is added if it is new.
+ *
+ * Returns false if there are too many threads (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 static inline bool grammar_find_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread,
 				       struct ts_error *err)
 {
@@ -112,16 +136,29 @@ static inline bool grammar_find_thread(struct grammar_reader *r, const struct gr
 	       grammar_look_up_thread(r, head, thread, err);
 }
 
-/* Append the accesses of the open step whose size is unknown: the first byte is accessed, the bytes after it may be written. */
-void grammar_tell_sizes(struct ts_steps *out, uint64_t mask);
+/*
+ * Complete the accesses of the open step whose size is unknown: the first byte is accessed, and the bytes
+ * after it may have been written.  @mask is the mask of addresses.
+ */
+void grammar_append_sizes(struct ts_steps *out, uint64_t mask);
 
-void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
+/* Append an event of @kind with @text to the open step. */
+void grammar_append_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
 
-/* Append the next step; as struct ts_reader_ops has it. */
+/*
+ * Append the next step, as next() of struct ts_reader_ops: from lines that are steps, and from lines that are
+ * states.
+ */
 enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 
-/* Read the state of position 0 into the log.  Returns false if the file cannot be read, or memory is exhausted. */
+/*
+ * Read the state of position 0 into the log.
+ *
+ * Return false if no line is an instruction or a state with a program counter (TS_EUNSUPPORTED).
+ * Return false if the file cannot be read (TS_EIO, TS_ETRUNC).
+ * Return false if memory is exhausted (TS_ENOMEM).
+ */
 bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err);
 bool grammar_start_states(struct grammar_reader *r, struct ts_error *err);
 

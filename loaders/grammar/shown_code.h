@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that lines of the trace itself show: bytes of modules, and of memory where an instruction is.
+ * Code that the lines of the trace list: bytes of modules, and bytes of memory at instructions.
  */
 #ifndef LOADERS_GRAMMAR_SHOWN_CODE_H
 #define LOADERS_GRAMMAR_SHOWN_CODE_H
@@ -14,10 +14,10 @@
 
 struct ts_point;
 
-/* Modules that are remembered; of more the oldest is forgotten. */
+/* Limit on the modules that are kept.  A further module replaces the oldest one. */
 #define GRAMMAR_MAX_SHOWN 64u
 
-/* Instructions that are remembered, by their addresses; a power of two. */
+/* The number of entries of the cache of instructions, which is indexed by address; a power of two. */
 #define GRAMMAR_N_KEPT_CODE 256u
 
 struct grammar_shown_code {
@@ -33,20 +33,21 @@ struct grammar_shown_code {
 	} kept[GRAMMAR_N_KEPT_CODE];
 };
 
-/* A module of @len bytes, whose digits begin at file offset @off. */
+/* Add, or remove, a module of @len bytes at address @base.  Its digits begin at file offset @off. */
 void grammar_shown_load(struct grammar_shown_code *s, uint64_t base, uint64_t len, uint64_t off);
 void grammar_shown_unload(struct grammar_shown_code *s, uint64_t base, uint64_t len);
 
+/* The index in the cache for the instruction at @pc. */
 static inline size_t grammar_shown_place(uint64_t pc)
 {
 	return (pc ^ pc >> 8) & (GRAMMAR_N_KEPT_CODE - 1);
 }
 
-/* Keep the code at @pc, if a module shows it.  Returns false as grammar_shown_find(). */
+/* Read the code at @pc into the cache, if a module has it.  Returns false as grammar_shown_find(). */
 bool grammar_shown_read(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, struct ts_error *err);
 
 /*
- * The code at @pc: *n is set to the number of known bytes in @code, 0 if no module shows them.
+ * Copy the code at @pc to @code.  *n is set to the number of known bytes, 0 if no module has them.
  *
  * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
  */

@@ -3,8 +3,9 @@
  * A group of a grammar with states is a position.  Step k is what changed from state k to the thread's next state;
  * accesses that a state lists are those of the thread's instruction before it.
  *
- * Where another thread's state comes next, what the thread's last instruction wrote is told by its code.  What its own
- * next state lists is told just before that: registers of a thread that does not run are visible only to a question about that thread.
+ * If the next state is another thread's, the writes of the thread's last instruction are computed from its
+ * code.  The registers that the thread's own next state lists are appended just before that state: the
+ * registers of a thread that does not run are visible only to questions about that thread.
  */
 #include <string.h>
 
@@ -51,8 +52,9 @@ static void tell_access(struct ts_effect *e, bool is_hidden, bool is_now)
 }
 
 /*
- * What another thread's instruction accessed some steps ago has been told by its code: bytes are what is there now, which
- * somebody else may have written meanwhile.  Bytes that are nobody's access tell nothing of before, then as ever.
+ * The accesses of another thread's earlier instruction have been computed from its code.  The bytes on the
+ * line are those of memory now, which other threads may have written since.  Bytes that belong to no access
+ * say nothing about earlier positions.
  */
 static void tell_later(struct ts_effect *e)
 {
@@ -60,7 +62,7 @@ static void tell_later(struct ts_effect *e)
 		e->kind = TS_FX_READ;
 }
 
-/* Does the effect show code of the instruction at @at?  That is told with the instruction itself. */
+/* Does the effect show code of the instruction at @at?  Such code is appended with the instruction. */
 static bool is_own_code(const struct grammar_place *at, const struct ts_effect *e)
 {
 	return at->is_sight && e->kind == TS_FX_READ && e->is_hidden && e->addr - at->pc < at->n_code &&
@@ -123,7 +125,7 @@ static inline __attribute__((always_inline)) enum ts_next next_group(struct gram
 	enum ts_next next;
 
 	while ((next = grammar_lines_next(&r->lines, out, err)) == TS_ITEM && !is_state(r))
-		grammar_tell_code(&r->lines.group->fx, out);
+		grammar_append_code(&r->lines.group->fx, out);
 	return next == TS_ITEM && !grammar_find_thread(r, r->lines.group, thread, err) ? TS_FAIL : next;
 }
 
@@ -202,7 +204,7 @@ static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struc
 	if (!grammar_fill_switch(&r->fill, &r->files, &at, out, is_told))
 		return ts_no_memory(err, "a step");
 	if (!*is_told && ahead->is_there &&
-	    !grammar_later_tell(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
+	    !grammar_later_append(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
 		return false;
 	if (!*is_told)
 		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(r->log->base.regs.arch));
@@ -319,17 +321,17 @@ static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps
 	tell_sight(was, TS_FX_READ, out);
 	if (!find_gap(r, is_other, &is_gap, err) || !(is_other ? tell_switch(r, *was, out, &is_told, err) : find_call(r, &is_call, err)))
 		return false;
-	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
+	if (!grammar_fill_append(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
 	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out))
 		return ts_no_memory(err, "a step");
 	if (was->has_event)
-		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
+		grammar_append_event(out, TS_EV_INTERRUPT, "exception");
 	if (is_gap)
-		grammar_tell_event(out, TS_EV_GAP, "code that is not listed");
+		grammar_append_event(out, TS_EV_GAP, "code that is not listed");
 	if (was->has_gap || is_gap || is_call)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (group->has_memory)
-		grammar_tell_sizes(out, r->lines.matcher.mask);
+		grammar_append_sizes(out, r->lines.matcher.mask);
 	if (!r->lines.ahead->is_there)
 		tell_sight(is, TS_FX_WRITE, out);
 	r->base.end = (struct ts_end){ .pc = is->pc, .has_pc = true };
@@ -372,7 +374,7 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 		return ts_no_memory(err, "the state at position 0");
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
-	log->first_told = place.told_until;
+	log->first_done = place.done_until;
 	grammar_tags_copy(&log->first_tags, &place.tags);
 	log->files = r->files;
 	r->files = (struct grammar_files){ 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers of threads as their states list them: what one state changes is told from the one before.
+ * The registers of threads in states.  The changes of a state are its differences from the previous state.
  */
 #ifndef LOADERS_GRAMMAR_STATES_H
 #define LOADERS_GRAMMAR_STATES_H
@@ -15,16 +15,16 @@
 
 struct ts_point;
 
-/* A thread's registers, each as long as the layout. */
+/* The registers of a thread: values and known-mask, both with the length of the 'g' layout. */
 struct grammar_file {
-	uint8_t *g, *known; /* owned; NULL: nothing is known of the thread */
+	uint8_t *g, *known; /* owned; NULL: no register is known */
 };
 
 struct grammar_files {
 	struct grammar_file *files; /* owned; by the ordinals of threads */
 	size_t n;
-	uint8_t *listed;            /* owned; of the state that is compared: 1 for each byte that it lists */
-	uint8_t *zeros;             /* owned; as long as the registers of a thread */
+	uint8_t *listed;            /* owned; 1 for each byte of the layout that the current state lists */
+	uint8_t *zeros;             /* owned; g_len zeros */
 	const struct ts_regset *set; /* borrowed */
 	uint8_t missing;            /* enum grammar_missing */
 	uint32_t g_len;
@@ -34,29 +34,32 @@ void grammar_files_init(struct grammar_files *f, const struct grammar *g, const 
 void grammar_files_fini(struct grammar_files *f);
 
 /*
- * The registers of @thread are as the effects of @state list them: append to @out those that
- * changed.  @is_all: a thread's first state may list all of its registers that are not zero.  @is_hidden: no instruction
- * made the change.
+ * Set the registers of @thread to those in the effects of @state, and append the registers that changed to
+ * @out.  With @is_all, the first state of a thread may omit registers that are zero.  With @is_hidden, the
+ * appended effects are hidden: no instruction made the change.
  *
  * Returns false if memory is exhausted.
  */
 bool grammar_files_change(struct grammar_files *f, uint32_t thread, const struct ts_steps *state, bool is_all,
 			  struct ts_steps *out, bool is_hidden);
 
-/* The registers of @thread, of which nothing is known at first.  Returns NULL if memory is exhausted. */
+/*
+ * Returns the registers of @thread, borrowed until the next call; at first no register is known.
+ * Returns NULL if memory is exhausted.
+ */
 struct grammar_file *grammar_files_get(struct grammar_files *f, uint32_t thread);
 
 /*
- * Take note of effects [@first, @end) of @fx that are of kind @kind: TS_FX_REG_READ, what the registers held;
- * TS_FX_REG_WRITE, what they are now.
+ * Apply the effects [@first, @end) of @fx that have the kind @kind: with TS_FX_REG_READ the values before the
+ * instruction, with TS_FX_REG_WRITE the values after it.
  */
 void grammar_file_note(struct grammar_file *file, const struct ts_steps *fx, uint32_t first, uint32_t end,
 		       enum ts_effect_kind kind);
 
-/* Make @to, which knows nothing, a copy of @from.  Returns false if memory is exhausted. */
+/* Copy @from to @to, in which no register is known.  Returns false if memory is exhausted. */
 bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *from);
 
-/* No register of any thread is known. */
+/* Make all registers of all threads unknown. */
 void grammar_files_forget(struct grammar_files *f);
 
 /* Their part of a decode point, which tells if it is bad.  Returns false if memory is exhausted. */

@@ -102,11 +102,11 @@ static void tell_unseen(struct grammar_reader *r, const struct grammar_head *hea
 					   !grammar_insn_leads(&head->insn, head->line.pc, ahead->line.pc));
 
 	if (is_gap && r->log->g.is_complete && !is_away) { /* then something else than the instruction led there */
-		grammar_tell_event(out, TS_EV_INTERRUPT, "trap");
+		grammar_append_event(out, TS_EV_INTERRUPT, "trap");
 		return;
 	}
 	if (is_gap)
-		grammar_tell_event(out, TS_EV_GAP, "code that is not listed");
+		grammar_append_event(out, TS_EV_GAP, "code that is not listed");
 	if (is_gap || (is_call && !r->log->g.is_complete))
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (is_call && !is_gap && !r->log->g.is_complete && !r->log->g.has_all_changes)
@@ -135,9 +135,9 @@ static bool tell_step(struct grammar_reader *r, struct grammar_head *head, struc
 			grammar_insn_write(r->log->base.regs.arch, &head->insn, head->line.pc, &head->fx, out);
 	}
 	if (head->has_memory)
-		grammar_tell_sizes(out, r->lines.matcher.mask);
+		grammar_append_sizes(out, r->lines.matcher.mask);
 	if (head->line.says & GRAMMAR_TRAP || r->lines.has_event)
-		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
+		grammar_append_event(out, TS_EV_INTERRUPT, "exception");
 	tell_unseen(r, head, out);
 	if (r->lines.is_lost)
 		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);
@@ -181,6 +181,6 @@ bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err)
 		initial->effects[i].is_hidden |= initial->effects[i].kind == TS_FX_READ;
 	tell_module(r, r->lines.group, initial);
 	log->first = r->lines.group->begin;
-	log->first_told = r->lines.group->off;
+	log->first_done = r->lines.group->off;
 	return true;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags: lines that tell the thread and the address of a dump of registers.
+ * Tags: lines that name the thread and the address of a dump of registers.
  *
  * QEMU writes the line "Trace CPU: ... [.../PC/...]" and the dump that belongs to it under two locks
- * (accel/tcg/cpu-exec.c, log_cpu_exec()), so that lines and dumps of other threads may lie between the two.  A dump
- * is that of the thread whose tag has its address.  Where two threads wait at one address, a dump may be either's.
+ * (accel/tcg/cpu-exec.c, log_cpu_exec()), so that lines and dumps of other threads may come between the two.
+ * A dump belongs to the thread whose tag has the same address.  If the tags of two threads have this address,
+ * the dump may belong to either thread.
  */
 #ifndef LOADERS_GRAMMAR_TAGS_H
 #define LOADERS_GRAMMAR_TAGS_H
@@ -21,8 +22,8 @@ struct ts_point;
 /* The last tag of a thread. */
 struct grammar_tag {
 	uint64_t thread, pc;
-	bool is_waiting; /* its dump has not come yet */
-	bool is_unsure;  /* another thread waited at the same address */
+	bool is_waiting; /* its dump has not been read yet */
+	bool is_unsure;  /* another thread had a waiting tag with the same address */
 };
 
 struct grammar_tags {
@@ -30,7 +31,7 @@ struct grammar_tags {
 	unsigned n;
 };
 
-/* Most grammars have none. */
+/* Copy the tags that are used: most grammars have none. */
 static inline void grammar_tags_copy(struct grammar_tags *to, const struct grammar_tags *from)
 {
 	to->n = from->n;
@@ -38,14 +39,15 @@ static inline void grammar_tags_copy(struct grammar_tags *to, const struct gramm
 		to->tags[i] = from->tags[i];
 }
 
-/* The thread's next dump is at @pc. */
+/* Add a tag: the next dump of @thread is at @pc. */
 void grammar_tags_add(struct grammar_tags *t, uint64_t thread, uint64_t pc);
 
 /*
- * The thread whose dump at @pc has come: *thread gets it, *is_unsure whether it may be another one's.  If only one
- * thread waits, it is that one's, whatever its address: of x86 in real mode dumps have offsets in a segment.
+ * Find the thread of a dump at @pc and remove its tag.  *thread is set to the thread, and *is_unsure to
+ * whether the dump may belong to another thread.  If only one tag waits, the dump belongs to it whatever its
+ * address: in x86 real mode, dumps have offsets in a segment.
  *
- * Returns false if no thread waits for it.
+ * Returns false if no tag waits for the dump.
  */
 bool grammar_tags_take(struct grammar_tags *t, uint64_t pc, uint64_t *thread, bool *is_unsure);
 

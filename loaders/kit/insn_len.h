@@ -8,10 +8,11 @@
 #include "src/trace/step.h"
 
 /*
- * The length of the call instruction at @from, which led to @to, a few bytes above it: the open step of @out wrote the
- * return address, which lies between the two.
+ * The length of the instruction at @from, which led to @to, a few bytes above it, if it is a call.  A call
+ * wrote its return address, which is above @from and at most @to, in the open step of @out.
  *
- * Returns 0 if the step wrote no such word: the instruction is no call to there.
+ * Returns the length in bytes.
+ * Returns 0 if the step wrote no such word: the instruction is not a call.
  */
 uint16_t ts_insn_len_of_call(const struct ts_steps *out, uint64_t from, uint64_t to);
 

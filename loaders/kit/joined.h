@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several text files as one source: one after the other, with a newline after each.
+ * Concatenates several text files into one source, with a newline after each.
  */
 #ifndef LOADERS_KIT_JOINED_H
 #define LOADERS_KIT_JOINED_H
@@ -12,10 +12,12 @@
 #include "src/source/source.h"
 
 /*
- * @first and then @others, @n of them, which are borrowed until the source is closed with ts_source_close().  The
- * newline after file i is at offset ends[i]; @ends has room for n + 1.
+ * A source of the file @first and then the @n files @others.  The files are borrowed until the source is
+ * closed.  ends[i] is set to the offset of the newline after file i; @ends must have n + 1 elements.
  *
- * Returns NULL if memory is exhausted (TS_ENOMEM), or the files together have more than 2^63 bytes (TS_ELIMIT).
+ * Returns the source, which the caller closes with ts_source_close().
+ * Returns NULL if the files together have more than 2^63 bytes (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *kit_joined_new(const struct ts_source *first, const struct ts_source *const *others, size_t n,
 				 uint64_t *ends, struct ts_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a text, each in one piece.
+ * Reads the lines of a text.  Each line is returned as a whole.
  *
  * A line ends with a newline or with the text; a carriage return before the newline is part of the line.
  */
@@ -17,10 +17,10 @@
 #include "window.h"
 
 struct ts_text_line {
-	const char *text; /* borrowed from the reader until the next one; without the newline, not terminated */
+	const char *text; /* borrowed until the next line is read; without the newline, not terminated */
 	size_t len;
 	uint64_t off;     /* in the file */
-	bool is_whole;    /* it ends with a newline; only the last line of a text may not */
+	bool is_whole;    /* the line ends with a newline; false only for the last line of a text */
 };
 
 struct ts_line_reader {
@@ -29,18 +29,24 @@ struct ts_line_reader {
 	size_t max_len; /* longer lines are refused */
 };
 
-/* The lines of @src from file offset @off on.  Reads nothing yet. */
+/*
+ * Begin at file offset @off of @src, which is borrowed until ts_line_reader_fini().  Nothing is read yet.
+ * Lines of more than @max_len bytes are refused.
+ */
 void ts_line_reader_init(struct ts_line_reader *l, const struct ts_source *src, uint64_t off, size_t max_len);
 void ts_line_reader_fini(struct ts_line_reader *l);
 
-/* As ts_line_reader_next(), if the bytes in the buffer do not contain the whole line. */
+/* The slow path of ts_line_reader_next(): the buffer does not contain the whole line. */
 enum ts_next ts_line_reader_fill(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
 
 /*
- * The next line.
+ * Read the next line.  After a failure, the next call tries the same line again.
  *
- * Returns TS_END at the end of the text.  Returns TS_FAIL if the line is too long (TS_ELIMIT), the source
- * cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the next call tries again.
+ * Returns TS_ITEM with *line set.
+ * Returns TS_END at the end of the text.
+ * Returns TS_FAIL if the line is too long (TS_ELIMIT).
+ * Returns TS_FAIL if the source cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 static inline enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
 {
@@ -57,14 +63,17 @@ static inline enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct 
 }
 
 /*
- * Pass over a line that ts_line_reader_next() refuses as too long, without holding it.
+ * Skip a line that ts_line_reader_next() refuses as too long, without storing it.  After a failure the reader
+ * has not moved.
  *
- * Returns TS_END if the text ends before the line does.  Returns TS_FAIL if the source cannot be read
- * (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the reader does not move then.
+ * Returns TS_ITEM if the line has been skipped.
+ * Returns TS_END if the text ends before the line does.
+ * Returns TS_FAIL if the source cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_line_reader_pass(struct ts_line_reader *l, struct ts_error *err);
 
-/* Does the line begin with @word?  If so, @word is removed from it. */
+/* Remove @word from the beginning of the line.  Returns false if the line does not begin with @word. */
 bool ts_text_line_skip(struct ts_text_line *line, const char *word);
 
 #endif

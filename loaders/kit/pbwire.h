@@ -71,7 +71,8 @@ static inline uint64_t pb_join_sevens(uint64_t word)
  * A varint of up to ten bytes at @p, which ends before @end.  Up to eight bytes are processed together:
  * addresses have any length, so that the end of a loop would be mispredicted.
  *
- * Returns its end, with its value in *n; NULL if it is longer or does not end.
+ * Returns its end, with its value in *n.
+ * Returns NULL if it is longer or does not end.
  */
 static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {

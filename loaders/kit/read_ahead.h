@@ -2,8 +2,8 @@
 /*
  * A thread that reads the next pieces of a source while its owner uses the current one.
  *
- * Copying a trace out of the page cache, or unpacking it, is a tenth to a third of decoding it.  A window
- * (window.h) that is read front to back gives this part to another processor.
+ * Copying a trace from the page cache, or unpacking it, takes a tenth to a third of the time of decoding it.
+ * A window (window.h) that is read sequentially moves this work to another processor.
  */
 #ifndef LOADERS_KIT_READ_AHEAD_H
 #define LOADERS_KIT_READ_AHEAD_H
@@ -13,7 +13,7 @@
 
 #include "src/source/source.h"
 
-/* Bytes of a piece; a test chooses less.  The room before it. */
+/* The bytes of a piece, which tests reduce; and the bytes before a piece that the caller may write. */
 #ifndef TS_READ_AHEAD_LEN
 #define TS_READ_AHEAD_LEN (512u << 10)
 #endif
@@ -22,14 +22,15 @@
 struct ts_read_ahead;
 
 /*
- * A thread for @src (borrowed) that has nothing to read yet; @pad bytes after a piece can be read too,
- * whatever they hold.
+ * A thread for @src, which is borrowed until ts_read_ahead_free().  It reads nothing yet.  @pad bytes after a
+ * piece will be readable, with any contents.
  *
- * Returns NULL if memory is exhausted or the system refuses a thread: the owner reads by itself.
+ * Returns the object, which the caller frees with ts_read_ahead_free().
+ * Returns NULL if memory is exhausted or the system refuses a thread; the owner then reads by itself.
  */
 struct ts_read_ahead *ts_read_ahead_new(const struct ts_source *src, size_t pad);
 
-/* Waits for the read that is under way. */
+/* Wait for the read in progress, and free the object. */
 void ts_read_ahead_free(struct ts_read_ahead *ra);
 
 /*
@@ -39,12 +40,15 @@ void ts_read_ahead_free(struct ts_read_ahead *ra);
 void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, uint64_t end);
 
 /*
- * Wait for the piece at @off, and take it: *len bytes, TS_READ_AHEAD_LEN or all up to the end.  It is valid
- * until the piece after the next is taken: the end of one can be copied before the next, into the
- * TS_READ_AHEAD_ROOM bytes there, which are the caller's to write.
+ * Wait for the piece at @off.  *len is set to its length: TS_READ_AHEAD_LEN, or all bytes up to the end.  The
+ * caller may write the TS_READ_AHEAD_ROOM bytes before the piece, for example to copy the end of the previous
+ * piece there.
  *
- * Returns NULL if the next piece does not begin at @off, if the piece has less than @least bytes and is not the last one, or
- * if it could not be read as a whole.  The owner then reads it directly and gets the error.
+ * Returns the piece, valid until the second next piece is returned.
+ * Returns NULL if the next piece does not begin at @off.
+ * Returns NULL if the piece has fewer than @least bytes and is not the last one.
+ * Returns NULL if the piece could not be read as a whole.  The owner then reads directly, and receives the
+ * error.
  */
 uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, uint64_t least, size_t *len);
 

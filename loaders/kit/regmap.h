@@ -27,10 +27,10 @@ enum regmap_kind {
 	REGMAP_FLAG,  /* bits of a flag register */
 	REGMAP_FLAGS, /* a whole flag register */
 	REGMAP_PC,
-	REGMAP_IGNORE, /* known, but neither the model nor gdb has it */
+	REGMAP_IGNORE, /* a known register that neither the model nor gdb has */
 };
 
-/* Where an operand's value goes. */
+/* The place of a register's value in the 'g' layout. */
 struct regmap_slot {
 	uint64_t key[2];
 	enum regmap_kind kind;
@@ -38,15 +38,15 @@ struct regmap_slot {
 	uint16_t len;      /* bytes there */
 	uint16_t extend;   /* a write also clears higher bytes, up to this many; 0: it does not */
 	uint32_t off_high; /* of bytes 16 and up (ymm), 0: none */
-	uint8_t shift;     /* FLAG: of the value, at most a byte, in the flag register */
-	uint32_t mask;     /* FLAG: its bits there */
+	uint8_t shift;     /* FLAG: the lowest bit of the value, at most a byte, in the flag register */
+	uint32_t mask;     /* FLAG: the bits of the value in the flag register */
 	uint8_t group;     /* FLAG, FLAGS: ordinal of the flag register */
 	uint16_t feature;  /* of the architecture, that has the register */
 };
 
 /*
- * A register that recorders log bit by bit.  A byte of it is known if all its needed bits are; the others,
- * which recorders do not log, are those of the default.
+ * A register that recorders log bit by bit.  A byte of it is known if all its bits in `need` are known.  The
+ * bits that recorders do not log have their values in `usual`.
  */
 struct regmap_flags {
 	uint32_t off, len; /* in the 'g' layout; at most 4 bytes */
@@ -60,14 +60,13 @@ struct regmap_flags {
 
 /* A spelling of every name. */
 struct regmap_form {
-	const char *prefix, *suffix; /* prefix NULL: the end */
+	const char *prefix, *suffix; /* prefix NULL: end of the list */
 };
 
 struct regmap {
-	struct regmap_slot slots[REGMAP_MAX_SLOTS]; /* as they were added; the first is of no name */
+	struct regmap_slot slots[REGMAP_MAX_SLOTS]; /* in the order of addition; slot 0 has no name */
 	uint32_t n_slots;
-	uint16_t places[REGMAP_N_PLACES]; /* ordinals of slots, by the hash of the key or next to it; 0: free
-					   */
+	uint16_t places[REGMAP_N_PLACES]; /* hash table with linear probing: ordinals of slots; 0: free */
 	struct regmap_flags flags[REGMAP_MAX_FLAGS];
 	unsigned n_flags;
 	const struct regmap_form *forms; /* borrowed */
@@ -76,46 +75,47 @@ struct regmap {
 /* --------------------------------------------------------------------------------------------- to fill it */
 
 /*
- * An empty map for registers of @set (borrowed by these functions only).  @forms are the spellings of each
- * name (borrowed); NULL: names are used unchanged.
+ * Initialize an empty map.  @forms are the spellings of each name, borrowed as long as names are added; NULL:
+ * names are used unchanged.
  */
 void regmap_init(struct regmap *t, const struct regmap_form *forms);
 
-/* A name, in all its spellings.  Names longer than REGMAP_MAX_NAME are left out. */
+/* Add a name in all its spellings.  Names longer than REGMAP_MAX_NAME are ignored. */
 void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *slot);
 
-/* A name of something that has no bytes in the layout: REGMAP_PC, REGMAP_IGNORE. */
+/* Add a name that has no bytes in the layout; @kind is REGMAP_PC or REGMAP_IGNORE. */
 void regmap_add_other(struct regmap *t, const char *name, enum regmap_kind kind);
 
 /*
- * The @len bytes (0: all) from byte @at (0: the lowest) of register @reg under another name; @extend: how
- * many bytes of it a write fills, with zeros above the value.  Nothing is added if the set has no such bytes.
+ * Add @name for @len bytes (0: all) of register @reg, from byte @at on (0: the lowest).  @extend is the
+ * number of bytes that a write changes; those above the value become zero.  Nothing is added if the set has
+ * no such bytes.
  */
 void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg,
 		     uint16_t at, uint16_t len, uint16_t extend);
 
-/* The whole register under another name. */
+/* Add @name for the whole register @reg. */
 void regmap_add_alias(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg);
 
 /*
- * A flag register of at most 4 bytes that is logged in bits; as a whole it has the name @name.  @usual are
- * the bits that are not logged, @need those that must all be known.
+ * Add a flag register of at most 4 bytes that is logged in bits; @name is its name as a whole.  @usual has
+ * the values of the bits that are not logged.  @need has the bits that must all be known.
  */
 void regmap_add_group(struct regmap *t, const struct ts_regset *set, const char *reg, uint32_t usual,
 		      uint32_t need, const char *name);
 
-/* @bits bits from bit @shift of the group that was added last. */
+/* Add @name for @bits bits, from bit @shift on, of the flag register that was added last. */
 void regmap_add_flag(struct regmap *t, const char *name, uint8_t shift, uint8_t bits);
 
-/* Every register of the set under its own name. */
+/* Add every register of the set under its own name. */
 void regmap_add_set(struct regmap *t, const struct ts_regset *set);
 
-/* x86: eflags and its bits; al, ah, ax, eax and the like; ymm, as xmm and the part above it. */
+/* For x86, add eflags and its bits; al, ah, ax, eax and the like; ymm, as xmm and the bytes above it. */
 void regmap_add_x86(struct regmap *t, const struct ts_regset *set);
 
 /* -------------------------------------------------------------------------------------- to look it up */
 
-/* The features of the architecture (a bit each, by ordinal) that have a register with a name. */
+/* Returns the features of the architecture, a bit each by ordinal, that have a register with a name. */
 uint32_t regmap_features(const struct regmap *t);
 
 /* The hash of a name's key. */
@@ -141,7 +141,10 @@ static inline void regmap_key(const uint8_t *name, size_t len, uint64_t key[2])
 	key[1] = (key[1] & mask[1]) | UINT64_C(0x2020202020202020);
 }
 
-/* The slot with a name's key; a slot of kind REGMAP_NONE if the name is unknown. */
+/*
+ * Returns the slot of the name with this key, borrowed from the map; a slot of kind REGMAP_NONE if it is
+ * unknown.
+ */
 static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, const uint64_t key[2])
 {
 	for (uint32_t i = regmap_hash(key);; i++) {
@@ -152,7 +155,10 @@ static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, 
 	}
 }
 
-/* The slot of a name in any case; one of kind REGMAP_NONE if it is unknown. */
+/*
+ * Returns the slot of a name, in upper or lower case, borrowed from the map; a slot of kind REGMAP_NONE if it
+ * is unknown.
+ */
 static inline const struct regmap_slot *regmap_find(const struct regmap *t, const void *name, size_t len)
 {
 	static const struct regmap_slot none = { .kind = REGMAP_NONE };

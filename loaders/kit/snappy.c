@@ -263,7 +263,7 @@ static bool check_empty(const struct head *h, struct ts_error *err)
 	uint32_t stored = load_u32le(h->body), crc = snappy_mask_crc(snappy_crc32c(NULL, 0));
 
 	if (h->type == COMPRESSED && h->len != SNAPPY_CRC_LEN + 1)
-		return ts_fail(err, TS_ECORRUPT, h->off, "snappy block of no bytes has %" PRIu32 " bytes",
+		return ts_fail(err, TS_ECORRUPT, h->off, "snappy block with a decoded length of 0 has %" PRIu32 " bytes",
 			       h->len - SNAPPY_CRC_LEN);
 	if (stored != crc)
 		return ts_fail(err, TS_ECORRUPT, h->off,
@@ -384,8 +384,8 @@ static bool decode_block(const struct snappy_chunk *chunk, const uint8_t *block,
 	if (snappy_uncompress((const char *)block, block_len, (char *)out, &len) != SNAPPY_OK)
 		return ts_fail(
 			err, TS_ECORRUPT, chunk->file_off,
-			"snappy block is damaged: a literal or a copy is out of range, or it is not %" PRIu32
-			" bytes as it says",
+			"snappy block is damaged: a literal or a copy is out of range, or its length is not the %" PRIu32
+			" bytes in its header",
 			out_len);
 	return true;
 }

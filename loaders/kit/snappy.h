@@ -44,43 +44,50 @@ struct snappy_frames {
 	struct snappy_chunk *chunks; /* owned */
 	size_t n, cap;
 	uint64_t len;                /* bytes of the decoded stream, up to end */
-	/* TS_OK: the file ends after a chunk; else why no chunk follows: truncated (TS_ETRUNC) or damaged. */
+	/*
+	 * TS_OK: the file ends after the last chunk.  Else the file is truncated (TS_ETRUNC) or damaged
+	 * there.
+	 */
 	struct ts_error end;
 };
 
 /*
- * Scan the chunk headers of @src from file offset @off, where the stream identifier must be.  Reads headers
- * only: a chunk whose body is damaged is found when it is decoded.
+ * Scan the chunk headers of @src (borrowed) from file offset @off, where the stream identifier must be.
+ * Bodies are not read: a damaged body is found when it is decoded.
  *
- * On success @f is filled, to be given back with snappy_frames_fini().  A file that is truncated or damaged
- * further on is not a failure: the chunks before that place are in the table, and f->end tells the damage.
- * Returns false if the file does not begin with the identifier (TS_ECORRUPT, TS_ETRUNC), cannot be read
- * (TS_EIO), or memory is exhausted (TS_ENOMEM).
+ * Returns true on success, also if the file is truncated or damaged after the identifier: *f then has the
+ * chunks before the damage, and f->end describes it.  The caller calls snappy_frames_fini().
+ * Returns false if the file does not begin with the identifier (TS_ECORRUPT, TS_ETRUNC).
+ * Returns false if the file cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
 			struct ts_error *err);
 void snappy_frames_fini(struct snappy_frames *f);
 
-/* Ordinal of the chunk that holds byte @off of the decoded stream; @off is less than f->len. */
+/*
+ * Returns the ordinal of the chunk that contains byte @off of the decoded stream; @off must be less than
+ * f->len.
+ */
 size_t snappy_frames_find(const struct snappy_frames *f, uint64_t off);
 
-/* The decoded length of chunk @i in bytes. */
+/* Returns the decoded length of chunk @i in bytes. */
 uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i);
 
 /*
- * Decode chunk @i into @out, which has room for snappy_frames_decoded_len().  @scratch has SNAPPY_MAX_BODY
+ * Decode chunk @i into @out, which has snappy_frames_decoded_len() bytes.  @scratch has SNAPPY_MAX_BODY
  * bytes.
  *
- * Returns false if the block is damaged or its CRC differs (TS_ECORRUPT), or if it cannot be read any more
- * (TS_EIO).
+ * Returns false if the block is damaged or its CRC differs (TS_ECORRUPT).
+ * Returns false if the block cannot be read any more (TS_EIO).
  */
 bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, uint8_t *scratch,
 			  struct ts_error *err);
 
-/* CRC-32C (Castagnoli) of @len bytes, as the framing stores it before masking. */
+/* Returns the CRC-32C (Castagnoli) of @len bytes, not masked. */
 uint32_t snappy_crc32c(const uint8_t *data, size_t len);
 
-/* snappy_crc32c() without the processor's instruction; for the test that compares them. */
+/* snappy_crc32c() without the processor's instruction, for the test that compares both. */
 uint32_t snappy_crc32c_by_table(const uint8_t *data, size_t len);
 
 /* The form in which a chunk stores a CRC. */
@@ -91,13 +98,13 @@ static inline uint32_t snappy_mask_crc(uint32_t crc)
 
 /* --------------------------------------------------------------------------------- snappy_table.c */
 
-/* Shorter tables are made anew faster than they are read. */
+/* Tables with fewer chunks are not stored: to scan the headers again is faster. */
 #define SNAPPY_TABLE_MIN_KEPT 4096u
 
 /*
- * As snappy_frames_scan().  @like is the table of another recording, or NULL; it is copied if its source is
- * @src. A table from the keeper is used only if its chunks follow each other and lie within the file;
- * otherwise the headers are scanned.
+ * As snappy_frames_scan(), with two shortcuts.  @like, NULL or the table of another recording, is copied if
+ * its source is @src.  A table from the layout cache (ts_source_layout) is used if its chunks are consecutive
+ * and within the file.
  */
 bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
 		       const struct snappy_frames *like, struct ts_error *err);
@@ -105,9 +112,11 @@ bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uin
 /* -------------------------------------------------------------------------------- snappy_source.c */
 
 /*
- * A source over the decoded stream of @frames, borrowed until close.  A read that meets a damaged chunk gives
- * the bytes before it, and fails with its file offset in the compressed file (TS_ECORRUPT).
+ * A source of the decoded stream of @frames, which are borrowed until it is closed.  A read that reaches a
+ * damaged chunk returns the bytes before the chunk, and then fails with the chunk's offset in the compressed
+ * file (TS_ECORRUPT).
  *
+ * Returns the source, which the caller closes with ts_source_close().
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct ts_error *err);

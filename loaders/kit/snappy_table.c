@@ -41,7 +41,7 @@ static void put_u32(struct ts_buf *b, uint32_t x)
 	ts_buf_put(b, bytes, sizeof(bytes));
 }
 
-/* A table that ends with damage is not kept, because what is wrong is told by a scan. */
+/* A table that ends with damage is not stored, because only a scan can describe the damage. */
 static bool is_worth_keeping(const struct snappy_frames *f)
 {
 	return f->n >= SNAPPY_TABLE_MIN_KEPT && f->end.code == TS_OK;

@@ -26,19 +26,23 @@ struct threads {
 void threads_fini(struct threads *t);
 
 /*
- * The ordinal of the thread @tid of @process (an ordinal) in @rec, which is added with process id @pid if the
- * recording has none.  The table takes in what others have added to the recording since.  @off is where in
- * the file the id stands.
+ * Find the thread @tid of @process (an ordinal) in @rec.  If there is none, it is added with process id
+ * @pid.  Threads that other readers have added to the recording are added to the table first.  @off is the
+ * file offset of the id, for messages.
  *
- * Returns TS_NO_THREAD if there would be more than THREADS_MAX threads (TS_ELIMIT), or if memory is exhausted
- * (TS_ENOMEM).
+ * Returns the ordinal of the thread.
+ * Returns TS_NO_THREAD if there would be more than THREADS_MAX threads (TS_ELIMIT).
+ * Returns TS_NO_THREAD if memory is exhausted (TS_ENOMEM).
  */
 uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
 		      uint64_t tid, uint64_t off, struct ts_error *err);
 
 /*
- * The same, but nothing is added.  Returns TS_NO_THREAD also if the recording has no such thread; @err is then as it
- * was.
+ * The same, but no thread is added to the recording.
+ *
+ * Returns the ordinal of the thread.
+ * Returns TS_NO_THREAD, with *err unchanged, if the recording has no such thread.
+ * Returns TS_NO_THREAD if memory is exhausted (TS_ENOMEM).
  */
 uint32_t threads_known(struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid,
 		       struct ts_error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Warnings about places of a trace, each counted once however often the place is read.
+ * Warnings about places of a trace.  Each is counted once, even if the place is read several times.
  *
- * A loader keeps one struct ts_warner with each recording, and passes the place of each
- * oddity: any number that grows while the trace is read in order, such as a file offset or the ordinal of a
- * record.  Readers that return to an earlier place, or read the same place again, then warn of nothing new.
+ * A loader has one struct ts_warner for each recording, and passes the place of each oddity: any number that
+ * ascends while the trace is read in order, such as a file offset or the ordinal of a record.  A reader that
+ * returns to an earlier place does not repeat warnings.
  */
 #ifndef LOADERS_KIT_WARN_H
 #define LOADERS_KIT_WARN_H
@@ -13,7 +13,7 @@
 
 #include "src/trace/reader.h"
 
-/* Kinds of warnings about one place; a place with more kinds loses the others. */
+/* The largest number of kinds of warnings about one place.  Further kinds are not counted. */
 #define TS_WARNER_KINDS 24
 
 struct ts_warner {
@@ -23,6 +23,7 @@ struct ts_warner {
 	unsigned n_kinds;
 };
 
+/* @rec is borrowed as long as @w is used. */
 void ts_warner_init(struct ts_warner *w, struct ts_recording *rec);
 
 /*
@@ -32,7 +33,7 @@ void ts_warner_init(struct ts_warner *w, struct ts_recording *rec);
 void ts_warn_at(struct ts_warner *w, uint64_t place, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As ts_warn_at(), but the kind is the sentence itself: a place may name several things of one sort. */
+/* As ts_warn_at(), but the kind is the whole sentence: for a place with several warnings of the same form. */
 void ts_warn_each_at(struct ts_warner *w, uint64_t place, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -46,7 +46,7 @@ static bool make_room(struct ts_window *w, size_t len, uint64_t off, struct ts_e
 		return true;
 	own = realloc(w->own, cap + TS_WINDOW_PAD);
 	if (!own)
-		return ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no buffer of %zu bytes", cap);
+		return ts_fail(err, TS_ENOMEM, off, "no memory for a buffer of %zu bytes", cap);
 	memset(own + w->cap, 0, cap + TS_WINDOW_PAD - w->cap);
 	if (w->buf == w->own)
 		w->buf = own;

@@ -57,8 +57,11 @@ const uint8_t *ts_window_fill_all(struct ts_window *w, uint64_t off, uint64_t le
  * The bytes at file offset @off, at least @len of them or all up to the window's end; *got is set to their number.
  * They are valid until the next call.
  *
- * Returns NULL if the source cannot be read (TS_EIO), its bytes are damaged (TS_ECORRUPT), or memory is
- * exhausted (TS_ENOMEM); the next call tries again.
+ * Returns the bytes.
+ * Returns NULL if the source cannot be read (TS_EIO).
+ * Returns NULL if the bytes are damaged (TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ * After a failure, the next call tries again.
  */
 static inline const uint8_t *ts_window_at(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
 					  struct ts_error *err)
@@ -72,9 +75,11 @@ static inline const uint8_t *ts_window_at(struct ts_window *w, uint64_t off, uin
 }
 
 /*
- * The @len bytes at file offset @off; valid until the next call.
+ * The @len bytes at file offset @off.
  *
- * Returns NULL as ts_window_at() does, or if the window ends before (TS_ETRUNC).
+ * Returns the bytes, valid until the next call.
+ * Returns NULL if the window ends before them (TS_ETRUNC).
+ * Returns NULL where ts_window_at() does.
  */
 static inline const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len,
 					    struct ts_error *err)
@@ -86,13 +91,14 @@ static inline const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, u
 	return w->buf + at;
 }
 
-/* As ts_window_ahead(), when the cursor has too little. */
+/* The slow path of ts_window_ahead(): the cursor has too few bytes. */
 bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len);
 
 /*
- * Give the cursor @c, whose bytes are the window's, at least @len bytes, or all up to the window's end.
+ * Extend the cursor @c, whose bytes are the window's, to at least @len bytes, or to all bytes up to the
+ * window's end.
  *
- * Returns false as ts_window_at() does; the cursor's error then says why, and nothing is left of it.
+ * Returns false where ts_window_at() returns NULL; the cursor is then empty and has the error.
  */
 static inline bool ts_window_ahead(struct ts_window *w, struct ts_cursor *c, size_t len)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags of x87 registers, which FXSAVE leaves out (Intel's manual, volume 1, 10.5.1.2).
+ * The tag word of the x87 registers, which FXSAVE does not store in full (Intel's manual, volume 1,
+ * 10.5.1.2).
  */
 #ifndef LOADERS_KIT_X87_H
 #define LOADERS_KIT_X87_H
@@ -11,10 +12,11 @@
 #define X87_REG_LEN 10u
 
 /*
- * The tag word of two bits a register: 0 a valid number, 1 zero, 2 special, 3 empty.
+ * Returns the tag word, with two bits for each physical register: 0 a valid number, 1 zero, 2 special, 3
+ * empty.
  *
- * @used: bit p is set if physical register p is in use; @status: the status word, with the top of the stack;
- * @st: st0 to st7, X87_REG_LEN bytes each.
+ * Bit p of @used is set if physical register p is in use.  @status is the status word, which has the top of
+ * the stack.  @st are the registers st0 to st7, X87_REG_LEN bytes each.
  */
 unsigned x87_full_tag(unsigned used, unsigned status, const uint8_t *st);
 

@@ -198,7 +198,7 @@ static bool read_operation(struct rvn *rec, struct ts_cursor *c)
 	if (ts_ok(c) && id == RVN_LONG_ID)
 		return ts_fail(
 			c->err, TS_ECORRUPT, off,
-			"machine description: an operation has the id 255, which says that two bytes follow");
+			"machine description: an operation has the id 255, which is reserved for ids of two bytes");
 	if (ts_ok(c) && (op->reg != RVN_NO_REG || rec->reg_of_id[id] != RVN_NO_REG))
 		return ts_fail(c->err, TS_ECORRUPT, off,
 			       "machine description: the id %u of an operation is that of another %s", id,
@@ -312,12 +312,12 @@ static bool read_initial(struct rvn *rec, struct ts_cursor *c, uint8_t *seen)
 	r = &rec->regs[i];
 	if (seen[i]++)
 		return ts_fail(c->err, TS_ECORRUPT, off,
-			       "initial registers: register \"%.*s\" is there twice", r->name_len,
+			       "initial registers: register \"%.*s\" is listed twice", r->name_len,
 			       (const char *)r->name);
 	value = ts_take(c, r->len);
 	if (!value)
 		return false;
-	rvn_tell_register(r, value, &rec->base.initial);
+	rvn_append_register(r, value, &rec->base.initial);
 	if (r->kept != RVN_NOT_KEPT)
 		memcpy(rec->kept + r->kept, value, r->len);
 	return true;

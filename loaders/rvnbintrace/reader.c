@@ -74,7 +74,7 @@ static void go_to(struct rvn_reader *r, uint64_t off)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* The span that has @addr, or the next one; NULL if there is none. */
+/* Returns the span that contains @addr, or the next one; NULL if there is none. */
 static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
 {
 	uint32_t at = 0;
@@ -236,7 +236,7 @@ static inline unsigned read_short_registers(struct rvn_reader *r, unsigned n)
 		if (s->way == RVN_NO_SHORT)
 			break;
 		p++;
-		if (s->way == RVN_TELL) {
+		if (s->way == RVN_APPEND) {
 			ts_steps_word(r->out, TS_FX_REG_WRITE, s->off, p, s->len);
 		} else {
 			uint8_t *value = r->kept + s->kept;
@@ -307,7 +307,7 @@ static __attribute__((noinline)) bool read_register(struct rvn_reader *r)
 	if (!value)
 		return false;
 	if (reg->kept == RVN_NOT_KEPT) {
-		rvn_tell_padded(reg, value, r->out);
+		rvn_append_padded(reg, value, r->out);
 	} else {
 		memcpy(kept_value(r, reg), value, reg->len);
 		note_change(r, ordinal, reg);
@@ -423,7 +423,7 @@ static inline void tell_changes(struct rvn_reader *r)
 	const struct rvn *rec = r->rec;
 
 	for (unsigned i = 0; i < r->n_changed; i++)
-		rvn_tell_padded(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
+		rvn_append_padded(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
 	r->n_changed = 0;
 	if (__builtin_expect(r->is_x87_changed, 0))
 		tell_x87(r);
@@ -535,7 +535,7 @@ static inline bool take_plain_memory(struct plain *x)
 	return true;
 }
 
-/* Registers to be told at the end of the open event. */
+/* Append the registers that are reported at the end of the open event. */
 struct changed {
 	unsigned n;
 	uint64_t targets; /* bit i: target i is among them */
@@ -567,7 +567,7 @@ static inline bool take_plain_register(struct plain *x, struct undo *undo, struc
 {
 	const struct rvn_short *s = &x->shorts[*x->p++];
 
-	if (s->way == RVN_TELL)
+	if (s->way == RVN_APPEND)
 		put_word(x, TS_FX_REG_WRITE, s->off, x->p, s->len);
 	else if (s->way == RVN_NO_SHORT || !change_plainly(x, s, undo, c))
 		return false;

@@ -306,7 +306,7 @@ static void shorten(struct rvn_short *s, const struct rvn *rec, const struct rvn
 	if (r->role == RVN_PC || (r->role == RVN_LEFT_OUT && r->kept != RVN_NOT_KEPT))
 		s->way = RVN_KEEP;
 	else if (r->kept == RVN_NOT_KEPT && r->role == RVN_PLAIN && r->len == r->g_len)
-		s->way = RVN_TELL;
+		s->way = RVN_APPEND;
 	else if (r->kept != RVN_NOT_KEPT && r->role != RVN_X87)
 		s->way = RVN_KEEP_NOTE;
 }
@@ -347,7 +347,7 @@ bool rvn_choose_registers(struct rvn *rec, struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
+void rvn_append_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
 {
 	uint8_t wide[16] = { 0 };
 

@@ -157,7 +157,7 @@ static bool read_kind(struct ts_cursor *c, bool *has_tool_version)
 			       "resource header: version %" PRIu32 ", 0 and 1 are known", version);
 	if (type == TYPE_CACHE)
 		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
-			       "resource header: this is a trace's cache; the trace itself lies beside it");
+			       "resource header: this file is the cache of a trace; the trace is another file in its folder");
 	if (type != TYPE_TRACE)
 		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
 			       "resource header: resource type %" PRIu32 ", a trace has %d", type,

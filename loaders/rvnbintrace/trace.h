@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open trace of REVEN's binary format: what the files of this folder share.  The format is described at
- * the top of rvnbintrace.c.
+ * An open trace of REVEN's binary format, shared by the files of this folder.  The top of rvnbintrace.c
+ * describes the format.
  */
 #ifndef LOADERS_RVNBINTRACE_TRACE_H
 #define LOADERS_RVNBINTRACE_TRACE_H
@@ -35,7 +35,7 @@
 /* This many bytes after kept values are readable, and may be written with the same values. */
 #define RVN_KEPT_PAD 8u
 
-/* How a register's value is used. */
+/* The use of a register's value. */
 enum rvn_role {
 	RVN_LEFT_OUT,
 	RVN_PLAIN, /* the register at off, zero-extended */
@@ -61,13 +61,13 @@ struct rvn_reg {
 	const uint8_t *name; /* borrowed from the machine description */
 	uint8_t name_len;
 	bool is_op_target;
-	uint8_t target; /* ordinal among those */
+	uint8_t target; /* ordinal among the targets of operations */
 	uint16_t id;
 	uint16_t len; /* bytes */
 	enum rvn_role role;
 	uint32_t off, high; /* in the 'g' layout */
 	uint16_t g_len;     /* bytes there */
-	uint32_t kept;      /* where a reader keeps its current value, RVN_NOT_KEPT if nowhere */
+	uint32_t kept;      /* offset of its current value in a reader's kept values; RVN_NOT_KEPT: none */
 };
 
 enum rvn_op_kind {
@@ -80,32 +80,32 @@ enum rvn_op_kind {
 /* An operation on a register's current value. */
 struct rvn_op {
 	const uint8_t *operand; /* borrowed from the machine description; as long as the register */
-	uint16_t reg;           /* ordinal, RVN_NO_REG: there is no operation of this id */
+	uint16_t reg;           /* ordinal of the register; RVN_NO_REG: no operation has this id */
 	uint8_t kind;           /* enum rvn_op_kind */
 };
 
-/* What a reader does with the entry of an id at once (struct rvn_short). */
+/* The fast processing of the entry of an id (struct rvn_short). */
 enum rvn_way {
-	RVN_NO_SHORT, /* it has to look closer */
-	RVN_TELL,     /* an effect: the value that follows */
-	RVN_KEEP,     /* the kept value changes, */
-	RVN_KEEP_NOTE /* and that is told at the end of the event */
+	RVN_NO_SHORT, /* none: the entry is parsed in the general way */
+	RVN_APPEND,     /* append an effect with the value that follows */
+	RVN_KEEP,     /* change the kept value */
+	RVN_KEEP_NOTE /* change the kept value, and append an effect with it at the end of the event */
 };
 
 /*
- * Entries of registers of at most eight bytes, nearly all, in one form, so that no branch depends on what they
- * are.  The bits of mask in the kept value become those of ((kept & keep) | set) + add, and of the value, of len
- * bytes, that follows, of which the bits of take count.
+ * The entry of an id, for registers of at most eight bytes (nearly all), in a form that needs no branch on
+ * the kind of the entry.  Of the kept value, the bits in `mask` are replaced by those of (((kept & keep) |
+ * set) + add) combined with the bits in `take` of the value of `len` bytes that follows the id.
  */
 struct rvn_short {
 	uint64_t keep, set, add, take, mask;
-	uint32_t kept;    /* where */
-	uint32_t off;     /* RVN_TELL: of the register in the 'g' layout */
+	uint32_t kept;    /* offset of the kept value */
+	uint32_t off;     /* RVN_APPEND: of the register in the 'g' layout */
 	uint16_t ordinal; /* of the register */
 	uint8_t len;
 	uint8_t way;      /* enum rvn_way */
-	uint8_t target;   /* RVN_KEEP_NOTE: ordinal among the targets of operations, */
-	uint8_t width;    /* and the register's bytes if it is told as it is kept; 0: it is not */
+	uint8_t target;   /* RVN_KEEP_NOTE: ordinal among the targets of operations */
+	uint8_t width;    /* RVN_KEEP_NOTE: bytes of the register if the kept value is reported; 0: it is not */
 };
 
 /* Physical addresses first to last, both inclusive. */
@@ -126,7 +126,7 @@ struct rvn {
 	struct rvn_region *regions;  /* owned; as declared */
 	uint32_t n_regions;
 	uint64_t memory_len;    /* of all regions together */
-	struct rvn_span *spans; /* owned; what the regions cover: ascending, apart from each other */
+	struct rvn_span *spans; /* owned; the union of the regions, ascending, with gaps between them */
 	uint32_t n_spans;
 	struct rvn_reg *regs; /* owned */
 	uint32_t n_regs;
@@ -134,16 +134,17 @@ struct rvn {
 	struct rvn_op ops[256];      /* by id */
 	struct rvn_short shorts[256]; /* by id; operations, too */
 	uint16_t pc;                 /* ordinal of the program counter */
-	uint16_t x87[RVN_N_X87];     /* ordinals, RVN_NO_REG for those that are not there */
+	uint16_t x87[RVN_N_X87];     /* ordinals of registers; RVN_NO_REG: not recorded */
 	uint32_t x87_off;            /* of st0; the other x87 registers follow it */
-	uint8_t *kept;               /* owned; values at position 0: operations' targets, then x87; a pad */
+	uint8_t *kept;               /* owned; values at position 0: operations' targets, x87, a pad */
 	uint32_t kept_len;
 	uint64_t first, end;         /* file offsets of the events */
-	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
-	bool is_unfinished;          /* the recorder ended before it wrote how many there are */
+	uint64_t n_events;           /* as recorded; UINT64_MAX: not recorded, the events end with the file */
+	bool is_unfinished;          /* the recorder ended before it wrote the number of events */
 	struct ts_warner warner;     /* places are ordinals of events */
 };
 
+/* Returns the little-endian number of @len bytes, at most 8, at @p. */
 static inline uint64_t rvn_le(const uint8_t *p, size_t len)
 {
 	uint64_t n = 0;
@@ -160,28 +161,32 @@ static inline uint64_t rvn_le(const uint8_t *p, size_t len)
 /* -------------------------------------------------------------------------------------- machine.c */
 
 /*
- * Read the machine description, whose bytes @c has (they are those of rec->machine).
+ * Read the machine description.  The bytes of @c are those of rec->machine.
  *
- * Returns false if it contradicts itself (TS_ETRUNC, TS_ECORRUPT), is more than tracestub handles (TS_ELIMIT,
- * TS_EUNSUPPORTED) or memory is exhausted.
+ * Returns false if the description is truncated (TS_ETRUNC) or contradicts itself (TS_ECORRUPT).
+ * Returns false if it has a kind of machine that tracestub does not support (TS_EUNSUPPORTED).
+ * Returns false if it exceeds a limit (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c);
 
 /*
  * Read the initial registers into the recording's initial effects and into rec->kept.
  *
- * Returns false if one is missing, there twice or unknown (TS_ECORRUPT), the bytes end (TS_ETRUNC), or memory
- * is exhausted.
+ * Returns false if a register is missing, listed twice, or not in the machine description (TS_ECORRUPT).
+ * Returns false if the bytes end too early (TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c);
 
 /* ----------------------------------------------------------------------------------------- regs.c */
 
 /*
- * Choose the register set, and the role of each recorded register.
+ * Choose the register set and the role of each recorded register.
  *
- * Returns false if the architecture's registers are not there or have other widths (TS_EUNSUPPORTED), are too
- * many (TS_ELIMIT), or memory is exhausted.
+ * Returns false if a register of the architecture is missing or has another width (TS_EUNSUPPORTED).
+ * Returns false if there are too many registers (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rvn_choose_registers(struct rvn *rec, struct ts_error *err);
 
@@ -191,31 +196,39 @@ bool rvn_choose_registers(struct rvn *rec, struct ts_error *err);
 #define RVN_X87_LEN (8 * RVN_ST_LEN + 8 * 4)
 void rvn_make_x87(const struct rvn *rec, const uint8_t *kept, uint8_t out[RVN_X87_LEN]);
 
-/* Offset of the i-th of them there, and its length. */
+/*
+ * Returns the offset in @out of rvn_make_x87() of the i-th x87 register, and sets *len to its length in
+ * bytes.
+ */
 static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)
 {
 	*len = i < 8 ? RVN_ST_LEN : 4;
 	return i < 8 ? i * RVN_ST_LEN : 8 * RVN_ST_LEN + (i - 8) * 4;
 }
 
-/* Are the registers recorded from which the i-th of them is computed? */
+/* Are the registers recorded from which the i-th x87 register is computed? */
 bool rvn_has_x87(const struct rvn *rec, unsigned i);
 
-/* Append the effects of a register's new value; the program counter and x87 have none here. */
-void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
+/* Append the effects of a register's new value.  The program counter and x87 registers have none here. */
+void rvn_append_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
 
-/* As rvn_tell_register(), if eight bytes are readable at @value.  Nearly all registers are a word. */
-static inline void rvn_tell_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
+/* As rvn_append_register(), if eight bytes are readable at @value.  Nearly all registers are a word. */
+static inline void rvn_append_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
 {
 	if (reg->role == RVN_PLAIN && reg->len == reg->g_len && reg->len <= 8)
 		ts_steps_word(out, TS_FX_REG_WRITE, reg->off, value, reg->len);
 	else
-		rvn_tell_register(reg, value, out);
+		rvn_append_register(reg, value, out);
 }
 
 /* --------------------------------------------------------------------------------------- reader.c */
 
-/* A reader at the first event.  Returns NULL if memory is exhausted. */
+/*
+ * A reader at the first event.
+ *
+ * Returns the reader, which the caller closes with its close().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err);
 
 #endif

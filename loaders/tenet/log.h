@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Tenet log that is open: what its files know together.  README says what the format is.
+ * An open Tenet log, shared by the files of this folder.  README describes the format.
  */
 #ifndef LOADERS_TENET_LOG_H
 #define LOADERS_TENET_LOG_H
@@ -26,8 +26,9 @@ struct tenet_names {
 	uint32_t sp_off; /* in the 'g' layout */
 	uint8_t word;    /* bytes of a register */
 	/*
-	 * A system call: the register that tells one, in the 'g' layout, and the ones that it may change, a bit
-	 * each (tenet_bit()).  x86_64: rcx, which is the address after it; else its number.
+	 * System calls: the offset in the 'g' layout of the register by which they are recognized, and a mask
+	 * of the registers that they may change (tenet_bit()).  On x86_64 the register is rcx, which is set
+	 * to the address after the instruction; on others it has the number of the call.
 	 */
 	uint32_t call_off;
 	uint64_t results;
@@ -46,19 +47,19 @@ enum tenet_damage {
 	TENET_N_DAMAGES,
 };
 
-/* Warnings about damage: one a kind, with its first place. */
+/* Warnings about damage: one for each kind, with the first place. */
 struct tenet_damages {
 	struct ts_warner warners[TENET_N_DAMAGES];
 	uint64_t first_line[TENET_N_DAMAGES], first_off[TENET_N_DAMAGES];
 	bool is_seen[TENET_N_DAMAGES];
-	char unknown[24]; /* the first name that is unknown, cut */
+	char unknown[24]; /* the first unknown name, truncated */
 	bool has_space; /* the first line has an address space (asid) */
 	uint64_t space;
 };
 
 void tenet_damages_init(struct tenet_damages *d, struct ts_recording *rec);
 
-/* Damage of this kind in line @number, at file offset @off of part @part. */
+/* Count damage of @kind in line @number, at file offset @off of part @part. */
 void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t part, uint64_t number,
 		   uint64_t off);
 
@@ -66,24 +67,25 @@ void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t par
 enum tenet_what {
 	TENET_ALL,
 	/*
-	 * Where accesses are the line's own, a line is a position and the beginning of its step: the
-	 * registers of the position; accesses, and what registers became while the program counter stayed.
+	 * If the accesses of a line are those of its own instruction, a line is a position and the beginning
+	 * of its step.  TENET_POSITION: the registers of the position.  TENET_STEP: the accesses, and the
+	 * registers that changed while the program counter did not.
 	 */
 	TENET_POSITION,
 	TENET_STEP,
 };
 
 struct tenet_line {
-	uint64_t pc, sp, call; /* call: of the register that tells a system call */
-	uint64_t registers; /* those that were taken, a bit each */
-	uint32_t n_regs;    /* listed, without the program counter */
+	uint64_t pc, sp, call; /* values; call: of the register at call_off of struct tenet_names */
+	uint64_t registers; /* a mask of the registers that were appended, see tenet_bit() */
+	uint32_t n_regs;    /* the number of listed registers, without the program counter */
 	uint32_t n_accesses;
 	bool has_pc, is_pc_bad;
 	bool has_sp, is_sp_bad;
 	bool has_call;
 	bool has_zero;      /* a register is listed as 0 */
-	bool has_reg_after; /* a register stands after the program counter */
-	bool is_lost;       /* nothing of it can be used */
+	bool has_reg_after; /* a register is listed after the program counter */
+	bool is_lost;       /* nothing on the line can be used */
 };
 
 /* The bit of the register at @off of the 'g' layout. */
@@ -92,17 +94,16 @@ static inline uint64_t tenet_bit(const struct tenet_names *names, uint32_t off)
 	return UINT64_C(1) << off / names->word % 64;
 }
 
-/*
- * Names of x86_64, i386, aarch64 or arm registers of @set.
- */
+/* Fill *names with the registers of @set, which is of x86_64, i386, aarch64 or arm.  @set is borrowed. */
 void tenet_names_init(struct tenet_names *names, const struct ts_regset *set);
 
 /*
- * Parse @text, line @number of part @part, whose memory comes from a window.  The registers and accesses that
- * @what selects are appended to @out as effects, in their order, without the program counter.  An "mrw" is a
- * read without a value and a write.
+ * Parse @text, line @number of part @part; bytes after it must be readable as in a window
+ * (loaders/kit/window.h).  *line is set.  The registers and accesses that @what selects are appended to @out
+ * as effects, in their order, without the program counter.  An "mrw" becomes a read without a value and a
+ * write.
  *
- * @damages may be NULL: damage is not counted.
+ * Damage is counted in @damages; it may be NULL.
  */
 void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line *text, uint32_t part,
 		      uint64_t number, enum tenet_what what, struct tenet_line *line, struct ts_steps *out,
@@ -110,16 +111,16 @@ void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line
 
 /* ------------------------------------------------------------------------------------------ log */
 
-/* A line is at most this long. */
+/* The maximum length of a line in bytes. */
 #define TENET_MAX_LINE (UINT32_C(1) << 20)
 
 /* Position of a reader in a file. */
 struct tenet_place {
-	uint64_t off;    /* file offset of the line that is read next */
-	uint64_t number; /* of that line, from 1 */
+	uint64_t off;    /* file offset of the next line */
+	uint64_t number; /* of the next line, counted from 1 */
 	uint64_t pc;     /* of the position */
-	uint64_t sp;     /* there */
-	uint64_t call;   /* of the register that tells a system call, there */
+	uint64_t sp;     /* at the position */
+	uint64_t call;   /* at the position, of the register at call_off of struct tenet_names */
 	bool has_pc, has_sp, has_call;
 };
 
@@ -129,15 +130,14 @@ struct tenet_part {
 	struct tenet_place start;    /* its position 0 */
 };
 
-/* What the first lines show of the writer. */
+/* Properties of the program that wrote the log, found in its first lines. */
 struct tenet_writer {
-	uint32_t n_own, n_previous; /* votes: accesses are those of the line's own instruction, of the previous one */
+	uint32_t n_own, n_previous; /* votes: accesses belong to the line's instruction, or to the previous one */
 	bool is_own;
-	bool is_true;    /* an mr beside an mw shows what was read, not what is there afterwards */
+	bool is_true;    /* an mr on a line with an mw has the value that was read, not the one after the write */
 	bool has_reads;
 	bool is_pc_last; /* registers come before the program counter */
-	/* absent registers of the first line are zero: it lists those that are not */
-	bool is_zero_absent;
+	bool is_zero_absent; /* the first line lists only registers that are not zero */
 };
 
 struct tenet {
@@ -152,36 +152,40 @@ struct tenet {
 /* ---------------------------------------------------------------------------------------- probe.c */
 
 struct tenet_head {
-	const char *arch;  /* by the names; NULL: they do not tell */
+	const char *arch;  /* inferred from the names of registers; NULL: unknown */
 	bool has_pc;       /* a program counter is listed */
 	bool has_r15;      /* the program counter of ARM, or a register of x86-64 */
 	bool has_high;     /* one of r0 to r12, of which x86-64 has some */
-	bool is_pc_wide;   /* with more than 32 bits */
+	bool is_pc_wide;   /* a program counter has more than 32 bits */
 	bool is_utf16;
-	unsigned n_lists;  /* lines that are lists, of those that are whole */
-	unsigned n_others; /* that are not; comments and empty lines do not count */
-	bool is_first_list; /* the first that counts is a list */
+	unsigned n_lists;  /* whole lines that are lists of registers and accesses */
+	unsigned n_others; /* whole lines that are not; comments and empty lines do not count */
+	bool is_first_list; /* the first line that counts is a list */
 };
 
-/* Look at the first @len bytes of a file. */
+/* Set *h from the first @len bytes of a file. */
 void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len);
 
-/* The bytes of the mark of UTF-8 at the beginning of a file. */
+/* Returns the length of the byte order mark of UTF-8 at the beginning of a file, 0 if there is none. */
 size_t tenet_mark_len(const uint8_t *bytes, size_t len);
 
-/* Is it a log, by what was seen? */
+/* Is the file a Tenet log, according to @h? */
 bool tenet_head_is_log(const struct tenet_head *h);
 
 /* --------------------------------------------------------------------------------------- images.c */
 
 /*
- * Append the images to @initial; adds nothing if the file is missing or names no images.
+ * Append the images that the file beside @log lists to @initial.  Appends nothing if there is no such file.
  *
- * Returns false if memory is exhausted (TS_ENOMEM) or the file cannot be read any more (TS_EIO, TS_ETRUNC).
+ * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool tenet_read_images(const struct ts_source *log, struct ts_steps *initial, struct ts_error *err);
 
-/* Where the image with the name of the file @path was loaded.  Returns false if @initial does not list it. */
+/*
+ * Set *base to the address of the image that has the name of the file @path.  Returns false if @initial does
+ * not list it.
+ */
 bool tenet_find_image(const struct ts_steps *initial, const char *path, uint64_t *base);
 
 /* --------------------------------------------------------------------------------------- tracer.c */
@@ -189,21 +193,27 @@ bool tenet_find_image(const struct ts_steps *initial, const char *path, uint64_t
 /*
  * Fill rec->writer from the first lines of the first part.
  *
- * Returns false if there are fewer than two positions (TS_EUNSUPPORTED), the file cannot be read (TS_EIO,
- * TS_ETRUNC), or memory is exhausted (TS_ENOMEM).
+ * Returns false if there are fewer than two positions (TS_EUNSUPPORTED).
+ * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool tenet_writer_find(struct tenet *rec, struct ts_error *err);
 
 /* --------------------------------------------------------------------------------------- reader.c */
 
-/* A reader of @rec at position 0.  Returns NULL if memory is exhausted (TS_ENOMEM). */
+/*
+ * Returns a reader of @rec at position 0, which the caller closes with its close().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err);
 
 /*
- * Read what comes before position 0 of part @i, and that position's line: its place becomes the part's start,
- * what it says is appended to @initial.
+ * Read part @i up to the line of its position 0.  The part's start is set to the place after that line.  The
+ * registers of the lines are appended to @initial.
  *
- * Returns false if no line has a program counter (TS_EUNSUPPORTED), or the file cannot be read.
+ * Returns false if no line has a program counter (TS_EUNSUPPORTED).
+ * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, struct ts_error *err);
 

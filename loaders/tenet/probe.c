@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lines that are looked at. */
+/* The number of lines that are examined. */
 #define MAX_LINES 64u
 
 struct word {

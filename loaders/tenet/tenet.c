@@ -76,7 +76,7 @@ static bool read_head(struct tenet *rec, const struct ts_loader_options *opt, st
 	arch = choose_arch(&h, opt);
 	if (!arch)
 		return ts_fail(err, TS_EUNSUPPORTED, 0,
-			       "\"pc\" alone does not tell the processor: --arch aarch64 or arm does");
+			       "\"pc\" alone does not identify the processor: give --arch aarch64 or --arch arm");
 	return choose_registers(rec, arch, err);
 }
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Lines that are looked at. */
+/* The number of lines that are examined. */
 #define MAX_LINES 8192u
 
 /* Names of registers in the order of a writer that lists on the first line those that are not 0. */

@@ -273,7 +273,7 @@ static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struc
 	to = ts_buf_add(&f->bytes, place->len);
 	if (!to)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF,
-			       "memory is exhausted: no frame of %" PRIu32 " bytes", place->len);
+			       "no memory for a frame of %" PRIu32 " bytes", place->len);
 	if (!f->window)
 		return ts_source_read_all(t->src, place->off, to, place->len, err);
 	from = ts_window_need(f->window, place->off, place->len, err);

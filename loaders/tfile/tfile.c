@@ -33,7 +33,7 @@
 #include "src/arch/tdesc.h"
 #include "src/object/elf_image.h"
 
-/* More of a program's segment is not looked at. */
+/* Limit on the bytes of a segment of the program that are used. */
 #define MAX_SEGMENT (UINT64_C(64) << 20)
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
@@ -131,7 +131,7 @@ static bool choose_features(struct tfile *t, struct ts_error *err)
 	if (t->base.regs.g_len != t->reg_len)
 		ts_recording_warn(&t->base,
 				  "registers of %" PRIu64 " bytes are not described, %s's have %" PRIu32
-				  ": they may lie elsewhere",
+				  ": they may be at other offsets",
 				  t->reg_len, arch->name, t->base.regs.g_len);
 	return true;
 }
@@ -155,7 +155,7 @@ static bool check_reg_len(struct tfile *t, struct ts_error *err)
 	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) || err->code != TS_OK ||
 	    !tfile_fits(t, t->reg_len_decimal, err) || err->code != TS_OK)
 		return err->code == TS_OK;
-	ts_recording_warn(&t->base, "the size of the registers was meant as a decimal number: %" PRIu64,
+	ts_recording_warn(&t->base, "the size of the registers is read as a decimal number: %" PRIu64,
 			  t->reg_len_decimal);
 	t->reg_len = t->reg_len_decimal;
 	return true;

@@ -2,9 +2,9 @@
 /*
  * A reader of a Usercorn trace: its processes, and the open group of ops.
  *
- * When the frames of several processes are mixed, a group may be open while another process runs.  Only the
- * place of such a group in the stream is kept (its parts); its ops are read again at its STEP.  So a decode
- * point is a few numbers, and sequential reading has no other state.
+ * If the frames of several processes are interleaved, a group may be open while another process runs.  Only
+ * the places of its ops in the stream are kept (its parts); the ops are read again at its STEP.  A decode
+ * point is therefore a few numbers, and sequential reading has the same state as resumed reading.
  */
 #ifndef LOADERS_USERCORN_GROUP_H
 #define LOADERS_USERCORN_GROUP_H
@@ -19,8 +19,8 @@ struct ucir_reader {
 	struct ts_reader base;
 	struct ucir_walk w;
 	struct ucir_tasks tasks;
-	uint32_t n_processes;   /* that ever began (in version 2: threads): the ordinal of the next */
-	struct ucir_task *task; /* of the current frame; NULL: no process with its pid is alive */
+	uint32_t n_processes;   /* processes that have begun (version 2: threads); also the next ordinal */
+	struct ucir_task *task; /* of the current frame; NULL: no live process has its pid */
 	uint64_t pid;           /* of the current frame */
 	uint32_t left;          /* ops left in the current frame, 0: at stream level */
 	uint32_t last_thread;   /* of the last step */
@@ -30,29 +30,33 @@ struct ucir_reader {
 	uint32_t mark;          /* index of the group's first effect, after the effects of keyframes */
 	uint64_t part_off;      /* stream offset of its ops since its process was resumed */
 	uint32_t part_left;     /* ops left in the frame at part_off */
-	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
+	bool has_bare_exit;     /* the group has an EXIT outside of a SYSCALL */
 	uint32_t exit_effects;  /* with has_bare_exit: the number of effects in the batch at the EXIT */
 	/* The tail of the last step, while it is read. */
-	bool has_signal;        /* a SIGNAL was in it, */
-	bool is_killed;         /* one that ended the process */
+	bool has_signal;        /* the tail has a SIGNAL */
+	bool is_killed;         /* a signal of the tail ended the process */
 	char became[36];        /* the path of the program that an exec started; terminated */
 	struct ts_error failed; /* the error with which next() failed */
-	/* Instructions that x87.c need not examine, by address: the address xor its task's key. */
+	/* A cache of instructions that x87.c need not examine, by address: the address xor its task's key. */
 	uint64_t others[UCIR_N_OTHERS];
 };
 
 /* Has the stream ended, at the end of a frame? */
 bool ucir_is_at_end(const struct ucir_reader *r);
 
-/* The following effects belong to @thread. */
+/* Append TS_FX_THREAD: the following effects belong to @thread. */
 void ucir_put_thread(uint32_t thread, struct ts_steps *out);
 
 /*
- * A process, or in version 2 a thread, begins; it gets the next ordinal, the same in every reader.
+ * Begin a process, or in version 2 a thread.  It has the next ordinal, which is the same in every reader.
  *
- * Returns NULL if there are too many (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
+ * Returns the task, borrowed until ucir_end_task().
+ * Returns NULL if there are too many tasks (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err);
+
+/* End and free a task. */
 void ucir_end_task(struct ucir_reader *r, struct ucir_task *t);
 
 /* Set the pc of the thread, according to an op after its step. */
@@ -77,30 +81,46 @@ static inline void ucir_note_end_pc(struct ucir_reader *r, const struct ucir_tas
 	r->w.rec->base.n_learned++;
 }
 
-/* The group of the current task begins or continues at the current offset. */
+/* Begin or continue the group of the current task at the current offset. */
 static inline void ucir_take_up(struct ucir_reader *r)
 {
 	r->part_off = ucir_stream_tell(&r->w.s);
 	r->part_left = r->left;
 }
 
-/* At stream offset @off the frames of another process begin.  Returns false if memory is exhausted (TS_ENOMEM). */
+/*
+ * Suspend the group of the current task: at stream offset @off the frames of another process begin.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ucir_leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, struct ts_error *err);
 
 /*
- * A frame header: the ops that follow are those of a process.  Returns false if memory is exhausted
- * (TS_ENOMEM).
+ * Process a frame header, which selects the process of the ops that follow.
+ *
+ * Returns false if there are too many tasks (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 		      struct ts_error *err);
 
-/* An EXIT in the group, not in a SYSCALL. */
+/* Process an EXIT in the group outside of a SYSCALL. */
 void ucir_bare_exit(struct ucir_reader *r, const struct ts_steps *out);
 
-/* An op has a pid of which no process is alive: begin one.  Returns false if ucir_begin_task() fails. */
+/*
+ * Begin the process of an op whose pid no live process has.
+ *
+ * Returns false if there are too many tasks (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_error *err);
 
-/* An op of the group, other than STEP. */
+/*
+ * Process an op of the group, other than STEP.
+ *
+ * Returns false if the op is malformed or not permitted here (TS_ECORRUPT).
+ * Returns false if its ops cannot be read, as ucir_read().
+ */
 static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 				 struct ts_error *err)
 {
@@ -133,9 +153,12 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
 }
 
 /*
- * The group of the current task, whose STEP is at @end, has parts: make its effects from the first op on.
+ * Append the effects of a group that has parts, from its first op on.  The group is that of the current task,
+ * and its STEP is at stream offset @end.
  *
- * Returns false if the stream cannot be read there, or is damaged.
+ * Returns false if an op is malformed (TS_ECORRUPT) or the stream ends inside it (TS_ETRUNC).
+ * Returns false if the stream cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err);
 
@@ -156,27 +179,36 @@ enum ucir_role {
  * Read the keyframe @op with its ops.  The state in the first keyframe of a process is appended to @to, unless @to is NULL.
  * Later keyframes are only checked, because they repeat the state.
  *
- * Returns false if it cannot be read or contradicts itself.
+ * Returns false if the keyframe contradicts itself (TS_ECORRUPT).
+ * Returns false if it cannot be read, as ucir_read().
  */
 bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum ucir_role role,
 		   struct ts_error *err);
 
-/* As ucir_keyframe(), if a group may be open: the keyframe's effects are put before those of the group. */
+/*
+ * As ucir_keyframe(), if a group may be open: the keyframe's effects are put before those of the group.
+ *
+ * Returns false if the keyframe contradicts itself (TS_ECORRUPT).
+ * Returns false if it cannot be read, as ucir_read().
+ */
 bool ucir_keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 			    struct ts_error *err);
 
 /* ------------------------------------------------------------------------------------------ x87.c */
 
-/* As ucir_x87_step(), when the instruction is not known to be another one. */
+/* The slow path of ucir_x87_step(): the instruction has not been examined. */
 void ucir_x87_look(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out);
 
-/* Is the instruction of @t at @pc known to be one that this has no part in? */
+/* Is the instruction of @t at @pc known to need no change by ucir_x87_step()? */
 static inline bool ucir_x87_is_other(const struct ucir_reader *r, const struct ucir_task *t, uint64_t pc)
 {
 	return r->others[pc % UCIR_N_OTHERS] == (pc ^ t->pc_key);
 }
 
-/* The group of @t, the current task, of an instruction of @insn_len bytes, is complete: add what it lacks. */
+/*
+ * Append the x87 effects that the recorder omits.  The group of @t, the current task, is complete; its
+ * instruction has @insn_len bytes.
+ */
 static inline void ucir_x87_step(struct ucir_reader *r, const struct ucir_task *t, uint64_t insn_len,
 				 struct ts_steps *out)
 {
@@ -186,7 +218,7 @@ static inline void ucir_x87_step(struct ucir_reader *r, const struct ucir_task *
 
 /* ----------------------------------------------------------------------------------- after_step.c */
 
-/* Can the next op belong to the step before?  A look at one byte spares most of the looking ahead. */
+/* Can the next op belong to the previous step?  One byte decides in most cases. */
 static inline bool ucir_may_be_tail(const struct ucir_reader *r)
 {
 	const struct ucir_stream *s = &r->w.s;
@@ -207,28 +239,45 @@ static inline bool ucir_may_be_tail(const struct ucir_reader *r)
  * After a step was closed: append the effects of the following ops that belong to it.  An op that does not belong to it, or
  * is malformed, is left for next().
  *
- * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): the step may lack
- * some of its tail.
+ * Returns false if the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The step may then lack some of its effects.
  */
 bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err);
 
 /*
- * An END that no step can have: before the first one, or inside an instruction.
+ * Process an END that no step can have: before the first step, or inside an instruction.
  *
- * Returns false if it is of an unknown kind (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if it is of an unknown kind (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 		    struct ts_error *err);
 
 /* --------------------------------------------------------------------------------------- reader.c */
 
-/* A reader at position 0; see struct ts_recording_ops. */
+/*
+ * As reader() of struct ts_recording_ops.
+ *
+ * Returns a reader at position 0, owned by the caller.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
 
-/* As ucir_reader_new(), for a walk over the start of a trace (start.c). */
+/*
+ * As ucir_reader_new(), for a walk over the start of a trace (start.c).
+ *
+ * Returns the reader, owned by the caller.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err);
 
-/* Process an op at stream level.  Returns false if the op is not permitted there, or if its processing fails. */
+/*
+ * Process an op at stream level.
+ *
+ * Returns false if the op is not permitted there (TS_ECORRUPT).
+ * Returns false if its processing fails, as ucir_group_op().
+ */
 bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 		    struct ts_error *err);
 

@@ -122,7 +122,7 @@ void ucir_note(const struct ucir_walk *w, const struct ucir_op *op)
 		break;
 	case UCIR_NOTE_UNEXPLAINED:
 		if (len && strncmp(text, "0", (size_t)len))
-			ucir_warn(w, op->off, "%.*s loads found what the recorder had not seen written", len,
+			ucir_warn(w, op->off, "%.*s loads read values that no recorded write had stored", len,
 				  text);
 		break;
 	case UCIR_NOTE_UNRECORDED:

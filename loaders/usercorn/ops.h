@@ -2,9 +2,9 @@
 /*
  * Parsing one op of a Usercorn trace.
  *
- * Numbers are little-endian and packed.  Version 1 is wider than version 0 in the lengths of regions and the
- * system call number; version 2 counts the ops of a system call in 32 bits and has more kinds (from 14 on).
- * tracestub-ucir2(7) says what version 2 means.
+ * Numbers are little-endian and packed.  In version 0 the lengths of regions and the number of a system call
+ * are narrower (in parentheses below).  In version 2 the op count of a system call has 32 bits, and there are
+ * more kinds (from 14 on).  tracestub-ucir2(7) defines version 2.
  *
  *   0 NOP
  *   1 FRAME, 2 KEYFRAME   pid u64, op count u32; that many ops follow
@@ -89,8 +89,8 @@ struct ucir_op {
 	uint64_t off;  /* in the stream */
 	uint64_t addr; /* JMP and memory ops */
 	uint64_t len;  /* STEP, SPREG and memory ops: bytes; JMP: a hint */
-	uint64_t val;  /* REG, END: the value; SYSCALL: what it returned; frames: the pid; THREAD_END: status;
-			  GAP: instructions */
+	uint64_t val;  /* REG, END: the value; SYSCALL: the result; frames: the pid; THREAD_END: the status;
+			  GAP: the number of instructions */
 	const uint8_t
 		*bytes; /* SPREG, WRITE, CHANGED, NOTE: len of them; REG: 8; SYSCALL: n_args u64; valid until the
 			   next op */
@@ -107,10 +107,10 @@ struct ucir_op {
 	uint16_t n_desc, n_file;
 };
 
-/* Name of a kind, for messages. */
+/* Returns the name of a kind, a literal, for messages. */
 const char *ucir_kind_name(unsigned kind);
 
-/* The ops in an op of this kind stand after it: SYSCALL, SIGNAL, GAP, and frames. */
+/* Does an op of this kind contain other ops, which follow it: SYSCALL, SIGNAL, GAP, and frames? */
 static inline bool ucir_is_holder(unsigned kind)
 {
 	return kind == UCIR_SYSCALL || kind == UCIR_SIGNAL || kind == UCIR_GAP || kind == UCIR_FRAME ||
@@ -118,11 +118,13 @@ static inline bool ucir_is_holder(unsigned kind)
 }
 
 /*
- * Read the op of @version (0, 1 or 2) at @s and pass it, but not the ops in it.
+ * Read an op of @version (0, 1 or 2) from @s, without the ops in it.
  *
- * Returns false if it is malformed (TS_ECORRUPT), if the stream ends inside it (TS_ETRUNC), or as
- * ucir_stream_need() does.  op->off and, if there is a byte, op->kind are then set and @s still stands at the
- * op.
+ * Returns true with *op set; @s is then after the op.
+ * Returns false if the op is malformed (TS_ECORRUPT).
+ * Returns false if the stream ends inside it (TS_ETRUNC).
+ * Returns false where ucir_stream_need() returns NULL.
+ * After a failure @s is at the op, op->off is set, and op->kind is set if there is a byte.
  */
 static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
 				struct ts_error *err);
@@ -147,7 +149,7 @@ bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *o
 uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
 			   uint32_t max, uint8_t *data);
 
-/* A REG at @p, which is there as a whole. */
+/* Set *op to the REG at @p, all of whose bytes are readable. */
 static inline void ucir_op_take_reg(const uint8_t *p, struct ucir_op *op)
 {
 	uint16_t num;
@@ -160,7 +162,7 @@ static inline void ucir_op_take_reg(const uint8_t *p, struct ucir_op *op)
 	op->val = le64toh(val);
 }
 
-/* Nearly all ops are a STEP or a REG. */
+/* The fast path is for STEP and REG: nearly all ops. */
 static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
 				struct ts_error *err)
 {

@@ -20,7 +20,7 @@
 #define PAGE_LEN UINT64_C(4096)
 #define VSYSCALL_PAGE UINT64_C(0xffffffffff600000)
 
-/* How many segments of the program's file are looked at. */
+/* Limit on the segments of the program's file that are examined. */
 #define MAX_LOADS 64
 
 /* A region whose contents are fewer bytes than itself and were recorded at its start. */
@@ -447,10 +447,10 @@ static void settle(struct places *p)
 		if (!r->by)
 			ts_recording_warn(&p->rec->base,
 					  "the contents of the region at 0x%" PRIx64
-					  "%s%s are uncertain: nothing tells where"
-					  " in it they belong%s",
+					  "%s%s are uncertain: their offset"
+					  " in it is unknown%s",
 					  r->addr, *r->desc ? " of " : "", r->desc,
-					  has_desc(r, "exe") && !p->src ? "; --exec would" : "");
+					  has_desc(r, "exe") && !p->src ? "; give --exec" : "");
 	}
 }
 

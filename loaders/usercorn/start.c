@@ -10,7 +10,7 @@ static void note(struct ucir_start *start, uint8_t kind)
 	start->has_syscall |= kind == UCIR_SYSCALL;
 }
 
-/* One op that is not a STEP: keyframes give their state, all others are only looked at. */
+/* Process an op that is not a STEP: the state of a keyframe is appended, other ops are only scanned. */
 static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct ucir_start *start,
 		     struct ts_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The op stream of a Usercorn trace, read from one place on through the kit's window.
+ * The op stream of a Usercorn trace, read through the kit's window.
  *
- * The stream is either the file itself from the end of its header on (plain: its offsets are the file's) or
- * what the snappy chunks there decode to (framed).  The decoder of an op requests as many bytes as it has.
+ * A plain stream is the file from the end of its header on, and its offsets are file offsets.  A framed
+ * stream is the decoded contents of the snappy chunks there.
  */
 #ifndef LOADERS_USERCORN_STREAM_H
 #define LOADERS_USERCORN_STREAM_H
@@ -25,10 +25,10 @@ struct ucir_bytes {
 	uint64_t start, end;         /* stream offsets of the first byte, and after the last */
 };
 
-/* File offset to name for byte @off of the stream: the byte itself, or the chunk that holds it. */
+/* Returns the file offset of byte @off of the stream, for messages; of a framed stream that of its chunk. */
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off);
 
-/* A place in it. */
+/* A reader at a place of the stream. */
 struct ucir_stream {
 	const struct ucir_bytes *bytes; /* borrowed */
 	struct ts_source *decoded;      /* owned; of a framed one */
@@ -36,7 +36,10 @@ struct ucir_stream {
 	size_t at; /* w.buf[at .. w.len) are the bytes that come next */
 };
 
-/* At the start.  Returns false if memory is exhausted (TS_ENOMEM). */
+/*
+ * Begin at the start.  @bytes is borrowed until ucir_stream_fini().  Returns false if memory is exhausted
+ * (TS_ENOMEM).
+ */
 bool ucir_stream_init(struct ucir_stream *s, const struct ucir_bytes *bytes, struct ts_error *err);
 void ucir_stream_fini(struct ucir_stream *s);
 
@@ -52,30 +55,38 @@ static inline uint64_t ucir_stream_left(const struct ucir_stream *s)
 	return s->bytes->end - ucir_stream_tell(s);
 }
 
-/* The next available bytes; *n is set to their number, which may be 0. */
+/*
+ * Returns the next bytes that are in the window, borrowed until it moves; *n is set to their number, which
+ * may be 0.
+ */
 static inline const uint8_t *ucir_stream_at_hand(const struct ucir_stream *s, size_t *n)
 {
 	*n = s->w.len - s->at;
 	return s->w.buf + s->at;
 }
 
-/* The bytes before the next one, from stream offset @off on; NULL if they are not at hand. */
+/*
+ * Returns the bytes from stream offset @off up to the next one, borrowed.
+ * Returns NULL if they are not in the window.
+ */
 static inline const uint8_t *ucir_stream_passed(const struct ucir_stream *s, uint64_t off)
 {
 	return off < s->w.off ? NULL : s->w.buf + (off - s->w.off);
 }
 
-/* Go to stream offset @off, at most the stream's end.  Bytes that are at hand are not read again. */
+/* Move to stream offset @off, at most the stream's end.  Bytes that are in the window are not read again. */
 void ucir_stream_seek(struct ucir_stream *s, uint64_t off);
 
-/* As ucir_stream_need(), when too little is at hand. */
+/* The slow path of ucir_stream_need(): too few bytes are in the window. */
 const uint8_t *ucir_stream_fill(struct ucir_stream *s, uint64_t len, struct ts_error *err);
 
 /*
  * The next @len (at least one) bytes, without skipping them; valid until the next call.
  *
- * Returns NULL if the stream has fewer (TS_ETRUNC), if its bytes are damaged (TS_ECORRUPT) or cannot be read
- * (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * Returns NULL if the stream has fewer bytes (TS_ETRUNC).
+ * Returns NULL if its bytes are damaged (TS_ECORRUPT).
+ * Returns NULL if they cannot be read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 static inline const uint8_t *ucir_stream_need(struct ucir_stream *s, uint64_t len, struct ts_error *err)
 {
@@ -84,7 +95,7 @@ static inline const uint8_t *ucir_stream_need(struct ucir_stream *s, uint64_t le
 	return s->w.buf + s->at;
 }
 
-/* Pass @len bytes that a call of ucir_stream_need() gave. */
+/* Skip @len of the bytes that ucir_stream_need() has returned. */
 static inline void ucir_stream_skip(struct ucir_stream *s, size_t len)
 {
 	s->at += len;

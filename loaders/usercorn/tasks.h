@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a Usercorn trace that are alive at some place in it, each with its one thread and its open
- * group, and their encoding in a decode point.
+ * The live processes at a place of a Usercorn trace, each with one thread and its open group, and their
+ * encoding in a decode point.  In version 2 a task is a thread.
  */
 #ifndef LOADERS_USERCORN_TASKS_H
 #define LOADERS_USERCORN_TASKS_H
@@ -13,17 +13,17 @@
 #include "src/base/buf.h"
 #include "src/base/error.h"
 
-/* Some ops of an open group: [off, end) of the stream; at off, @left ops of the frame are still to come. */
+/* A part of an open group: the ops at [off, end) of the stream.  At off, the frame has `left` more ops. */
 struct ucir_part {
 	uint64_t off, end;
 	uint32_t left;
 };
 
 /*
- * The part of an open group before frames of other processes.  A decode point has only its beginning and end,
- * because a group that stays open over many frames would be written in each point.  After resuming, the parts
- * from first.off to first.end are searched for in the stream when they are needed; @items are those after
- * them.
+ * The parts of an open group that are before frames of other processes.  A decode point has only the
+ * beginning of the first and the end of the last part, because a group may stay open over many frames.  After
+ * resuming, the parts between first.off and first.end are searched for in the stream when they are needed;
+ * `items` are the parts after them.
  */
 struct ucir_parts {
 	struct ucir_part *items; /* owned */
@@ -33,12 +33,12 @@ struct ucir_parts {
 	struct ucir_part first;  /* if is_sought */
 };
 
-/* General registers that are kept: x86's. */
+/* The largest number of general registers that are kept: those of x86. */
 #define UCIR_MAX_GPRS 16u
 
 struct ucir_task {
 	uint64_t pid;
-	uint64_t pc;      /* of the coming instruction */
+	uint64_t pc;      /* of the next instruction */
 	uint64_t next_pc; /* the pc after it, from the open group */
 	uint64_t pc_key;  /* an address xor this identifies the process, too */
 	uint32_t thread;  /* ordinal of the thread, and of its process */
@@ -47,10 +47,10 @@ struct ucir_task {
 	bool has_next_pc;
 	bool has_state; /* a keyframe was applied */
 	bool has_stepped;
-	bool is_exiting; /* EXIT was seen, its STEP not yet */
+	bool is_exiting; /* its EXIT has been read, the STEP of the EXIT has not */
 	struct ucir_task *next_of_pid, *next_of_thread; /* in the chains of struct ucir_tasks */
 	struct ucir_parts parts;
-	uint64_t gprs[1 + UCIR_MAX_GPRS]; /* as the trace was read last; the first holds all other registers */
+	uint64_t gprs[1 + UCIR_MAX_GPRS]; /* the last values; gprs[0] is a dummy for all other registers */
 };
 
 /* Does the open group have ops before frames of other processes? */
@@ -61,7 +61,7 @@ static inline bool ucir_parts_any(const struct ucir_parts *p)
 
 /* Live processes, the oldest first. */
 struct ucir_tasks {
-	struct ucir_task **items; /* owned, each too: their addresses stay */
+	struct ucir_task **items; /* owned, as are the tasks, whose addresses do not change */
 	uint32_t n;
 	size_t cap;
 	struct ucir_task **of_pid, **of_thread; /* owned; chains by hash, cap of each */
@@ -70,11 +70,21 @@ struct ucir_tasks {
 /* Free all tasks. */
 void ucir_tasks_fini(struct ucir_tasks *tasks);
 
-/* The live task of the process id @pid, or of the thread ordinal @thread; NULL if there is none. */
+/*
+ * Find a live task by its process id @pid, or by its thread ordinal @thread.
+ *
+ * Return the task, borrowed until ucir_tasks_remove().
+ * Return NULL if there is none.
+ */
 struct ucir_task *ucir_tasks_find(const struct ucir_tasks *tasks, uint64_t pid);
 struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t thread);
 
-/* Add one.  Returns NULL if memory is exhausted (TS_ENOMEM). */
+/*
+ * Add a task.
+ *
+ * Returns the task, borrowed until ucir_tasks_remove().
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_t thread,
 				 struct ts_error *err);
 
@@ -84,14 +94,15 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t);
 /* Add the place @part of ops of the open group.  Returns false if memory is exhausted (TS_ENOMEM). */
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err);
 
-/* The group is over. */
+/* Remove all parts: the group has ended. */
 void ucir_parts_clear(struct ucir_parts *p);
 
 /*
- * The part of a decode point that has @tasks, with @n_gprs general registers each.  Parsed tasks are added to the empty
- * @tasks: thread ordinals must be less than @n_threads and different, and parts must end at @stream_end at the latest.
+ * Fill the empty @tasks from a decode point that ucir_tasks_save() has written.  Thread ordinals must be less
+ * than @n_threads and different, and parts must end at @stream_end at the latest.
  *
- * Returns false if it is malformed (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if the point is malformed (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_tasks_point(struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_point *p, uint32_t n_threads,
 		      uint64_t stream_end);

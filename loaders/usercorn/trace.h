@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open trace of Usercorn: what the files of this folder share.
+ * An open trace of Usercorn, shared by the files of this folder.
  */
 #ifndef LOADERS_USERCORN_TRACE_H
 #define LOADERS_USERCORN_TRACE_H
@@ -15,18 +15,18 @@
 #include "src/trace/reader.h"
 #include "stream.h"
 
-/* Register numbers that the tables know are below this. */
+/* Register numbers in the tables are below this. */
 #define UCIR_N_REGS 512
 
 /*
- * Numbers @first..@last are the registers @base, @base + @step, ... of that name ("r%u"), or the one of that
- * name.
+ * The register numbers `first` to `last`.  They are the registers `base`, `base` + `step`, ... of a name with
+ * a number ("r%u"), or one register.
  */
 struct ucir_reg_range {
 	uint16_t first, last;
 	const char *name; /* gdb's */
 	uint8_t base, step;
-	bool is_recorded; /* the tool records it: zero until the trace says otherwise */
+	bool is_recorded; /* the tool records it; it is zero at the beginning */
 };
 
 struct ucir_arch {
@@ -38,14 +38,17 @@ struct ucir_arch {
 	uint16_t pc;      /* number of the program counter */
 	const char *zero; /* the register that is always zero, NULL for none */
 	uint8_t max_insn_len;
-	uint8_t since;     /* the first version that has it */
+	uint8_t since;     /* the first version of the format that has it */
 	uint32_t exits[2]; /* Linux's numbers of exit and exit_group; before version 2 */
 };
 
-/* The architecture that a header of @version calls @name, NULL for an unknown one. */
+/*
+ * Returns the architecture that a header of @version calls @name, a constant.
+ * Returns NULL if the name is unknown.
+ */
 const struct ucir_arch *ucir_arch_find(const char *name, unsigned version);
 
-/* All names, for a message. */
+/* Returns the names of all architectures of @version, a literal for messages. */
 const char *ucir_arch_names(unsigned version);
 
 /* The destination of a register number's value. */
@@ -61,19 +64,24 @@ struct ucir_slot {
 	uint32_t high;
 	uint16_t len;
 	uint8_t kind; /* enum ucir_slot_kind */
-	uint8_t gpr;  /* x86: the general register's place in the layout, from 1 on; 0: it is no general register */
+	uint8_t gpr;  /* x86: index of a general register in the layout, counted from 1; 0: another register */
 	bool is_recorded;
 };
 
-/* The optional features of @model that have one of the registers whose numbers are set in @seen. */
+/*
+ * Returns a mask of the optional features of @model that have one of the registers whose numbers are set in
+ * @seen.
+ */
 uint32_t ucir_arch_features(const struct ucir_arch *arch, const struct ts_arch *model,
 			    const bool seen[UCIR_N_REGS]);
 
-/* Find the offset of each number in @set, of which the first @n_gprs registers are x86's general ones. */
+/*
+ * Set *slots for each register number.  The first @n_gprs registers of @set are the general registers of x86.
+ */
 void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set,
 		     uint32_t n_gprs, struct ucir_slot slots[UCIR_N_REGS]);
 
-/* Contents that a leading keyframe gives to a region: a TS_FX_WRITE of the initial effects. */
+/* Contents of a region in a leading keyframe: a TS_FX_WRITE of the initial effects. */
 struct ucir_content {
 	uint64_t addr; /* as in the effect */
 	uint32_t thread;
@@ -84,18 +92,18 @@ struct usercorn {
 	struct ts_recording base;
 	struct ucir_bytes bytes;
 	const struct ucir_arch *arch;
-	const struct ts_arch *model; /* the same in the order of this trace */
+	const struct ts_arch *model; /* tracestub's architecture, in the byte order of this trace */
 	uint8_t version; /* 0, 1 or 2 */
 	bool is_code_big_endian;
 	uint64_t addr_mask;
 	struct ucir_slot slots[UCIR_N_REGS];
 	/* x86 of 32 and 64 bits before version 2: general registers, which come first; 0 for others */
 	uint32_t n_gprs;
-	struct ts_x86 x86; /* if there are any */
+	struct ts_x86 x86; /* if n_gprs is not 0 */
 	struct ts_warner warner; /* by stream offsets */
-	bool is_cut;        /* the recorder said that it ended before the program */
-	uint64_t last_name; /* stream offset of the last NOTE with a thread's name that was used; 0: none was */
-	/* Made when the initial state is complete. */
+	bool is_cut;        /* END says that the recording ended before the program */
+	uint64_t last_name; /* stream offset of the last NOTE with a thread's name that was used; 0: none */
+	/* The members below are valid when the initial state is complete. */
 	struct ucir_content *contents; /* owned; by thread and address */
 	uint32_t n_contents;
 };
@@ -121,8 +129,11 @@ struct ucir_start {
 /*
  * Walk over the trace up to its first STEP; @start (zeros except for initial) receives the facts found there.
  *
- * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is truncated or
- * damaged before.
+ * Returns TS_ITEM at the STEP.
+ * Returns TS_END if the trace ends without a STEP.
+ * Returns TS_FAIL if the trace is truncated (TS_ETRUNC) or damaged (TS_ECORRUPT) before it.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, struct ts_error *err);
 
@@ -135,18 +146,23 @@ enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, str
  */
 bool ucir_index_contents(struct usercorn *rec, struct ts_error *err);
 
-/* The initial bytes from @addr on of a thread's process, *n of them; NULL where the trace has none. */
+/*
+ * Returns the initial bytes at @addr of the process of @thread, borrowed from the recording; *n is set to
+ * their number.
+ * Returns NULL if the trace does not have them.
+ */
 const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n);
 
 /* ---------------------------------------------------------------------------------------- place.c */
 
 /*
- * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if it is not
- * available.  @like: the same recording, opened before, whose contents are in their places; NULL: none.
+ * Move the contents of regions in rec->base.initial to their right addresses.  @exec is the path of the
+ * program's file, NULL if it is not available; a file that is not ELF, or that is another program, is a
+ * warning.  @like is the same recording, opened before, whose contents have been moved; NULL: there is none.
  *
- * Returns false if @exec or the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): continuing
- * would leave contents in wrong places for a temporary reason.  An @exec that is not an ELF file, or another
- * program than the recorded one, is a warning.
+ * Returns false if @exec or the trace cannot be read (TS_EIO): the contents would be at wrong addresses for a
+ * temporary reason.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_place(struct usercorn *rec, const struct usercorn *like, const char *exec, struct ts_error *err);
 
@@ -160,7 +176,7 @@ bool ucir_read_stack(struct usercorn *rec, struct ts_error *err);
 
 /* ----------------------------------------------------------------------------------------- vote.c */
 
-/* A question: at which shift in [addr, addr + len) do the @data_len bytes lie? */
+/* A question: at which offset in [addr, addr + len) are the data_len bytes of data? */
 struct ucir_vote {
 	uint64_t addr, len;
 	uint64_t data_len;   /* less than len */
@@ -169,18 +185,19 @@ struct ucir_vote {
 	/* The answer. */
 	bool is_decided;
 	uint64_t shift;
-	uint32_t n_for,
-		n_against; /* bytes seen that are not zero and fit there; bytes seen that do not fit */
+	uint32_t n_for;     /* accessed bytes that are not zero and equal the data at that offset */
+	uint32_t n_against; /* accessed bytes that differ from the data at that offset */
 };
 
 /* The largest number of questions; further ones are not answered. */
 #define UCIR_MAX_VOTES 32
 
 /*
- * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  If the
- * trace is damaged there, the part before is used.
+ * Answer the @n questions, at most UCIR_MAX_VOTES, from a bounded first part of the trace.  If the trace is
+ * damaged there, only the part before the damage is used.
  *
- * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_vote(struct usercorn *rec, struct ucir_vote *votes, size_t n, struct ts_error *err);
 

@@ -162,7 +162,7 @@ static void take_header(struct usercorn *rec, const struct header *h)
 	rec->arch = ucir_arch_find(h->arch, rec->version);
 	rec->model = ts_arch_find(rec->arch->model);
 	if (rec->model->is_big_endian != is_big && rec->arch->is_one_order)
-		ts_recording_warn(&rec->base, "the header says %s-endian, which %s is not",
+		ts_recording_warn(&rec->base, "the header has %s-endian, which %s cannot be",
 				  is_big ? "big" : "little", rec->arch->name);
 	else if (rec->model->is_big_endian != is_big)
 		rec->model = ts_arch_in_order(rec->model, is_big);

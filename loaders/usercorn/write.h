@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a UCIR file, version 2: its header, and the stream of ops (op_write.h) in snappy framing.
+ * Writes a UCIR file of version 2: its header, and the stream of ops (op_write.h) in snappy framing.
  *
- * Pieces of the stream are added as they come; each 64 KiB become a chunk.
+ * The stream is added in pieces of any length.  Each 64 KiB of it become a chunk.
  */
 #ifndef LOADERS_USERCORN_WRITE_H
 #define LOADERS_USERCORN_WRITE_H
@@ -17,26 +17,30 @@
 struct ucir_writer {
 	int fd;          /* borrowed */
 	uint64_t n_file; /* bytes written */
-	size_t n;        /* bytes waiting in plain */
+	size_t n;        /* bytes in plain that have not been written */
 	uint8_t plain[SNAPPY_MAX_DECODED];
 };
 
 /*
- * Begin a file at descriptor @fd: its header, for architecture @arch (at most 31 characters) in that byte
- * order.
+ * Write the header of a file to descriptor @fd, which is borrowed as long as @w is used.  @arch is the name
+ * of the architecture, at most 31 characters.
  *
- * Returns false with @err if it cannot be written (TS_EIO).
+ * Returns false if the file cannot be written (TS_EIO).
  */
 bool ucir_writer_begin(struct ucir_writer *w, int fd, const char *arch, bool is_big_endian,
 		       struct ts_error *err);
 
-/* Add @len bytes of the stream.  Returns false as ucir_writer_begin(). */
+/* Add @len bytes to the stream.  Returns false if the file cannot be written (TS_EIO). */
 bool ucir_writer_add(struct ucir_writer *w, const uint8_t *bytes, size_t len, struct ts_error *err);
 
-/* Write what waits.  Returns false as ucir_writer_begin(). */
+/* Write the pending bytes.  Returns false if the file cannot be written (TS_EIO). */
 bool ucir_writer_flush(struct ucir_writer *w, struct ts_error *err);
 
-/* Append bytes of another stream that were written and flushed, when nothing waits.  Returns false as ucir_writer_begin(). */
+/*
+ * Append @len bytes of another file that another writer has written and flushed.  No bytes may be pending.
+ *
+ * Returns false if the file cannot be written (TS_EIO).
+ */
 bool ucir_writer_copy(struct ucir_writer *w, const uint8_t *bytes, size_t len, struct ts_error *err);
 
 #endif

@@ -277,7 +277,7 @@ static void tell_changed(const struct x64dbg_mem *m, unsigned from, unsigned len
 {
 	for (unsigned i = from; i < from + len; i++) {
 		if (is_changed(m, i))
-			x64dbg_access_tell_word(out, TS_FX_WRITE, m->addr, m->now, i, 1, false);
+			x64dbg_access_append_word(out, TS_FX_WRITE, m->addr, m->now, i, 1, false);
 	}
 }
 
@@ -303,7 +303,7 @@ static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_bl
 		if (r->access & TS_X86_IF_WRITE)
 			tell_changed(&b->mem[i], from, len, out);
 		else
-			x64dbg_access_tell_word(out, TS_FX_WRITE, b->mem[i].addr, b->mem[i].now, from, len,
+			x64dbg_access_append_word(out, TS_FX_WRITE, b->mem[i].addr, b->mem[i].now, from, len,
 						false);
 		addr += len;
 		left -= len;
@@ -348,13 +348,13 @@ static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *
 		while (end < t->now && rest_of(a, m, t, end) == rest)
 			end++;
 		if (rest != REST_NONE)
-			x64dbg_access_tell_word(out, rest == REST_CHANGED ? TS_FX_WRITE : TS_FX_READ, m->addr,
+			x64dbg_access_append_word(out, rest == REST_CHANGED ? TS_FX_WRITE : TS_FX_READ, m->addr,
 						m->now, from, end - from, true);
 		from = end;
 	}
 }
 
-void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+void x64dbg_access_append_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     struct ts_steps *out)
 {
 	for (unsigned i = 0; i < a->n_ranges; i++) {

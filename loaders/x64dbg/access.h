@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory accesses of an instruction: its operands tell which bytes it reads and writes, the block's
- * memory slots tell the contents of some addresses, and both are needed.
+ * The memory accesses of an instruction.  Its operands determine the bytes that it reads and writes; the
+ * memory slots of its block have the contents at some addresses.
  */
 #ifndef LOADERS_X64DBG_ACCESS_H
 #define LOADERS_X64DBG_ACCESS_H
@@ -23,7 +23,7 @@ struct x64dbg_range {
 	uint8_t access;  /* enum ts_x86_access bits; 0: no access */
 };
 
-/* The number of bytes of a memory slot, from its first on, that hold the old contents. */
+/* The number of leading bytes of a memory slot whose old contents, and whose new contents, can be trusted. */
 struct x64dbg_trust {
 	uint8_t old, now;
 };
@@ -38,19 +38,20 @@ struct x64dbg_accesses {
 	struct x64dbg_trust trust[X64DBG_MAX_MEM];
 	struct x64dbg_lost lost;
 	uint8_t n_ranges;
-	bool loses_all; /* lost is everything */
+	bool loses_all; /* any memory may have been written */
 	bool is_simple; /* one range, the only slot is at its address, and its contents are trusted */
 };
 
-/* x64dbg_access_find() and x64dbg_access_tell() where there are accesses. */
+/* The slow paths of x64dbg_access_find() and x64dbg_access_append(). */
 void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);
-void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+void x64dbg_access_append_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     struct ts_steps *out);
 
 /*
- * What most instructions with an operand do: one access within a page, which one slot shows.  The same as
- * x64dbg_access_find_some(), where all that is asked there has one answer.  Returns false in all other cases.
+ * The fast path of x64dbg_access_find() for most instructions with an operand: one access within a page,
+ * which one slot has.  The result is that of x64dbg_access_find_some().  Returns false, with *a undefined, in
+ * other cases.
  */
 static inline bool x64dbg_access_find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 					     const struct x64dbg_insn *insn, const struct x64dbg_insns *c,
@@ -72,7 +73,8 @@ static inline bool x64dbg_access_find_simple(struct x64dbg_accesses *a, const st
 }
 
 /*
- * What the instruction of block @b is going to do; @g are its thread's registers before it.
+ * Set *a to the accesses of the instruction of block @b.  @g has the thread's registers before it, in the 'g'
+ * layout.
  */
 static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 				      const struct x64dbg_insn *insn, const struct x64dbg_insns *c,
@@ -88,12 +90,13 @@ static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x6
 }
 
 /*
- * The instruction did not complete: it accessed nothing, and what the recorder read may not be memory at all.
+ * Change *a for an instruction that did not complete: it made no access, and the contents in the slots may
+ * not be those of memory.
  */
 void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b);
 
-/* Bytes [from, from + len) of the word at @addr. */
-static inline void x64dbg_access_tell_word(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr,
+/* Append an effect with bytes [from, from + len) of @word, which is at @addr. */
+static inline void x64dbg_access_append_word(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr,
 					   uint64_t word, unsigned from, unsigned len, bool is_hidden)
 {
 	uint64_t bytes = htole64(word >> 8 * from);
@@ -103,19 +106,22 @@ static inline void x64dbg_access_tell_word(struct ts_steps *out, enum ts_effect_
 		e->is_hidden = is_hidden;
 }
 
-/* Effects: what was in memory before the instruction. */
-static inline void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+/* Append the contents of memory before the instruction, as hidden reads. */
+static inline void x64dbg_access_append_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 					  struct ts_steps *out)
 {
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		if (a->trust[i].old)
-			x64dbg_access_tell_word(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0,
+			x64dbg_access_append_word(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0,
 						a->trust[i].old, true);
 	}
 }
 
-/* A simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
-static inline bool x64dbg_access_tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+/*
+ * Append a simple access.  Returns false, and appends nothing, if bytes of the slot changed that it did not
+ * write.
+ */
+static inline bool x64dbg_access_append_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
 					     struct ts_steps *out)
 {
 	const struct x64dbg_range *r = &a->ranges[0];
@@ -129,18 +135,18 @@ static inline bool x64dbg_access_tell_simple(const struct x64dbg_accesses *a, co
 	if (r->access & TS_X86_READ)
 		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
 	if (r->access & TS_X86_WRITE)
-		x64dbg_access_tell_word(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
+		x64dbg_access_append_word(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
 	return true;
 }
 
-/* Effects: what the instruction read and wrote, and what was in memory after it. */
-static inline void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+/* Append the reads and writes of the instruction, and the contents of memory after it. */
+static inline void x64dbg_access_append(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 				      struct ts_steps *out)
 {
-	if (a->is_simple && x64dbg_access_tell_simple(a, &b->mem[0], out))
+	if (a->is_simple && x64dbg_access_append_simple(a, &b->mem[0], out))
 		return;
 	if (a->n_ranges || b->n_mem || a->lost.len)
-		x64dbg_access_tell_some(a, b, out);
+		x64dbg_access_append_some(a, b, out);
 }
 
 #endif

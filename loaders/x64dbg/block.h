@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One block of a trace: its bytes into fields, checked.
+ * The parser of one block of a trace.
  */
 #ifndef LOADERS_X64DBG_BLOCK_H
 #define LOADERS_X64DBG_BLOCK_H
@@ -19,8 +19,8 @@
 #define X64DBG_BLOCK_HEAD 4u
 
 /*
- * What stands there: is a thread id announced; is the word of a memory slot with these flags another one
- * after it?
+ * The length of a thread id; the flag in the head of a block that has one; the flag of a slot whose word is
+ * unchanged.
  */
 #define X64DBG_TID_LEN 4u
 #define X64DBG_HAS_TID 0x80u
@@ -36,16 +36,16 @@ static inline bool x64dbg_is_changed(uint8_t flags)
 	return !(flags & X64DBG_IS_UNCHANGED);
 }
 
-/* The largest instruction block, and four bytes that should not be there. */
+/* The length of the largest instruction block with an unannounced thread id of four bytes. */
 #define X64DBG_MAX_BLOCK 2400u
 
 /*
- * This many bytes after those from which a block is read must be readable: most lists are short,
- * and are copied along with some of the following bytes.
+ * This many bytes after the bytes of a block must be readable, with any contents.  Lists are copied in pieces
+ * of fixed length, because most are short.
  */
 #define X64DBG_SLACK 64u
 
-/* From this type on a block is a plugin's: its length (4) and as many bytes. */
+/* Blocks of this type and above are those of plugins: a length (4) and as many bytes. */
 #define X64DBG_USER 0x80u
 #define X64DBG_USER_HEAD 5u
 
@@ -60,20 +60,19 @@ struct x64dbg_block {
 	uint32_t tid; /* if has_tid */
 	bool has_tid;
 	bool is_flagged; /* the thread id is announced, as it should be */
-	bool is_strict;  /* nothing reserved is set, and the program counter is there */
+	bool is_strict;  /* no reserved bit is set, and the program counter is listed */
 	bool has_pc;
 	uint8_t n_opcode, n_regs, n_mem;
 	uint64_t pc;     /* if has_pc */
-	uint8_t opcode[16];                   /* zeros after it */
-	uint8_t slots[X64DBG_MAX_SLOTS];      /* ascending; anything after the last */
-	uint8_t values[X64DBG_MAX_SLOTS * 8]; /* a word each, side by side; the same */
+	uint8_t opcode[16];                   /* padded with zeros */
+	uint8_t slots[X64DBG_MAX_SLOTS];      /* n_regs ordinals, ascending */
+	uint8_t values[X64DBG_MAX_SLOTS * 8]; /* n_regs words without gaps */
 	struct x64dbg_mem mem[X64DBG_MAX_MEM];
 };
 
 /*
- * Read the instruction block at @p, which is at b->off in the file, and whose type byte is the first of @left
- * bytes; with @has_unflagged_tid a thread id stands there though no flag says so.  X64DBG_SLACK bytes more
- * are there.
+ * Read the instruction block at @p, where @left bytes and X64DBG_SLACK more are readable.  @p is the type
+ * byte; b->off is its file offset.  With @has_unflagged_tid the block has a thread id that no flag announces.
  *
  * Returns false if the bytes end before the block (TS_ETRUNC) or the block contradicts its format
  * (TS_ECORRUPT).
@@ -81,11 +80,11 @@ struct x64dbg_block {
 bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, const struct x64dbg_layout *l,
 		       bool has_unflagged_tid, struct ts_error *err);
 
-/* How many bytes there are of new words, after memory slots with these flags. */
+/* Returns the number of bytes of the new words that follow memory slots with these flags. */
 uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags,
 				  const struct x64dbg_layout *l);
 
-/* The word at @p, where 8 bytes are readable. */
+/* Returns the word of a slot at @p, where 8 bytes must be readable. */
 static inline uint64_t x64dbg_word(const uint8_t *p, const struct x64dbg_layout *l)
 {
 	uint64_t word;
@@ -95,8 +94,8 @@ static inline uint64_t x64dbg_word(const uint8_t *p, const struct x64dbg_layout 
 }
 
 /*
- * What follows the values of a block, from its memory slots' flags on: what the slots hold, all bytes of
- * which must be readable.
+ * Read the memory slots of a block, which follow its values and begin with their flags at @flags.  All their
+ * bytes must be readable.
  */
 static inline void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags,
 					 const struct x64dbg_layout *l)
@@ -116,7 +115,7 @@ static inline void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *
 	}
 }
 
-/* Returns true if the block holds all registers. */
+/* Does the block have all registers? */
 static inline bool x64dbg_block_is_full(const struct x64dbg_block *b, const struct x64dbg_layout *l)
 {
 	return b->n_regs == l->n_slots;

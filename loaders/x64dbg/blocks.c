@@ -239,7 +239,10 @@ static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_located_block 
 	return read_stop(bl, off, true, s, err);
 }
 
-/* Where bytes that may be a block with all registers begin, at or after @p; @len if nowhere. */
+/*
+ * Returns the offset, at or after @p, of bytes that may be a block with all registers; @len if there are
+ * none.
+ */
 static size_t find_full(const struct x64dbg_layout *l, const uint8_t *p, size_t len)
 {
 	static const uint8_t zeros[X64DBG_MAX_SLOTS];
@@ -337,7 +340,7 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, bool
 	if (s->is_shifted)
 		ts_warn_at(
 			&bl->rec->warner, s->b.off,
-			"a thread id stands without the flag that announces it, a known fault of recorders");
+			"a thread id has no flag that announces it, a known fault of recorders");
 	x64dbg_blocks_pass(bl, s);
 }
 

@@ -15,7 +15,7 @@
 #include "src/trace/reader.h"
 #include "x64dbg.h"
 
-/* A block in its place. */
+/* A block with its context. */
 struct x64dbg_located_block {
 	struct x64dbg_block b;
 	uint32_t tid;
@@ -27,7 +27,7 @@ struct x64dbg_located_block {
 	uint64_t insn_until;
 };
 
-/* Its instruction; valid as x64dbg_insns_at() says. */
+/* Returns the instruction of a block, as x64dbg_insns_at(). */
 static inline struct x64dbg_insn *x64dbg_stop_insn(const struct x64dbg_located_block *s, struct x64dbg_insns *insns)
 {
 	return s->insn && s->insn_until == insns->n_decoded
@@ -35,7 +35,7 @@ static inline struct x64dbg_insn *x64dbg_stop_insn(const struct x64dbg_located_b
 		       : x64dbg_insns_at(insns, s->pc, s->b.opcode, s->b.n_opcode);
 }
 
-/* Places that were tried and led to nothing: a power of two. */
+/* The size of the cache of offsets at which no block was found: a power of two. */
 #define X64DBG_N_FAILED 256u
 
 struct x64dbg_blocks {
@@ -56,26 +56,33 @@ struct x64dbg_blocks {
 	struct x64dbg_block scratch;
 };
 
-/* At the first block of the file.  Reads nothing yet. */
+/*
+ * Begin at the first block of the file.  @rec and @insns are borrowed until x64dbg_blocks_fini().  Nothing is
+ * read yet.
+ */
 void x64dbg_blocks_init(struct x64dbg_blocks *bl, struct x64dbg *rec, struct x64dbg_insns *insns);
 void x64dbg_blocks_fini(struct x64dbg_blocks *bl);
 
 /*
- * The next block.
+ * Read the next block.
  *
- * Returns TS_END after the last one; TS_FAIL if the file ends inside it (TS_ETRUNC), if it contradicts the
- * format and no later block can be found (TS_ECORRUPT), or if the file cannot be read (TS_EIO, TS_ENOMEM).
+ * Returns TS_ITEM with *s set.
+ * Returns TS_END after the last block.
+ * Returns TS_FAIL if the file ends inside the block (TS_ETRUNC).
+ * Returns TS_FAIL if the block is malformed and no later block is found (TS_ECORRUPT).
+ * Returns TS_FAIL if the file cannot be read (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, struct ts_error *err);
 
-/* The next block is the one after @s. */
+/* Continue with the block after @s. */
 void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_located_block *s);
 
 /*
- * Read a block again: of @s its b.off, tid, is_shifted, is_session and session_at are given, and @pc is that
- * of the block before.  The next block is the one after it.
+ * Read a block again and continue after it.  The caller has set b.off, tid, is_shifted, is_session and
+ * session_at of *s.  @pc is the pc of the previous block.
  *
- * Returns false as x64dbg_blocks_next() fails.
+ * Returns false where x64dbg_blocks_next() returns TS_FAIL.
  */
 bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, uint64_t pc, struct ts_error *err);
 

@@ -2,9 +2,9 @@
 /*
  * The form of a block: its bytes before the values.
  *
- * A program repeats instructions, and most repetitions change the same registers.  Then the head, the instruction's bytes
- * and the list of slots are bytes that were checked before.  A form stores these bytes and their meaning; only the values
- * after them are new.
+ * A program repeats instructions, and most repetitions change the same registers.  The head of the block, the
+ * instruction's bytes and the list of slots are then the same.  A form stores these bytes and the result of
+ * parsing them, so that only the values after them must be read.
  */
 #ifndef LOADERS_X64DBG_FORM_H
 #define LOADERS_X64DBG_FORM_H
@@ -15,24 +15,23 @@
 #include "block.h"
 #include "src/base/bytes.h"
 
-/* A form has no more bytes, and no more slots, than most blocks. */
+/* Limits of a form.  Most blocks are within them. */
 #define X64DBG_MAX_FORM 24u
 #define X64DBG_FORM_SLOTS 8u
 
 struct x64dbg_form {
 	uint64_t a, b, c; /* its bytes, and zeros after them */
 	uint8_t slots[X64DBG_FORM_SLOTS];
-	uint8_t len; /* how many bytes those are; 0: an empty form */
+	uint8_t len; /* the number of these bytes; 0: the form is empty */
 	uint8_t n_regs, n_mem;
-	/* where they are in the block's bytes: the value of the program counter, and the memory slots */
-	uint8_t pc_at, mem_at;
-	bool is_plain; /* no slot is more than one register, or of the x87 */
+	uint8_t pc_at, mem_at; /* offsets in the block of the value of the pc, and of the memory slots */
+	bool is_plain; /* each slot has at most one register, and none of the x87 */
 	uint8_t told;  /* of a plain form: bit i is set if a change of slot i is an effect */
 };
 
 /*
- * The first @len bytes at @p, at most X64DBG_MAX_FORM of those that are readable there, as a form with
- * nothing else.
+ * Returns a form with the first @len bytes at @p, at most X64DBG_MAX_FORM, and no other members.
+ * X64DBG_MAX_FORM bytes must be readable.
  */
 static inline struct x64dbg_form x64dbg_form_of(const uint8_t *p, unsigned len)
 {
@@ -55,18 +54,18 @@ static inline bool x64dbg_form_is(const struct x64dbg_form *f, const uint8_t *p)
 }
 
 /*
- * Take the form of block @b, which was read from @p without fault; it stays as it was if the block is
- * unusual.
+ * Set *f to the form of block @b, which was read from @p without a repair.  *f is unchanged if the block
+ * exceeds the limits of a form.
  */
 void x64dbg_form_take(struct x64dbg_form *f, const uint8_t *p, const struct x64dbg_block *b,
 		      const struct x64dbg_layout *l);
 
 /*
- * Read the block at @p, whose instruction has the bytes @opcode (16, zeros after it), as x64dbg_block_read()
- * does, if it has this form.  X64DBG_MAX_BLOCK bytes and X64DBG_SLACK more are there.
+ * Read the block at @p as x64dbg_block_read(), if it has this form.  @opcode has the bytes of its
+ * instruction, padded with zeros to 16.  X64DBG_MAX_BLOCK + X64DBG_SLACK bytes must be readable.
  *
- * What is in the form is not needed to know where the next block is: the processor can go on there before it
- * has the form.
+ * The length of the block is computed without the form, so that the processor can begin with the next block
+ * before the form is loaded.
  *
  * Returns false if the block has another form.
  */

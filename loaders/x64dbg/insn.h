@@ -18,24 +18,27 @@
 #define X64DBG_INSN_ALIGN 64u
 
 struct x64dbg_insn {
-	/* of a block of it of which nothing had to be repaired, most likely of its next one too */
+	/* the form of its last block that needed no repair; most likely also that of its next block */
 	_Alignas(X64DBG_INSN_ALIGN) struct x64dbg_form form;
 	struct x64dbg_insn *next; /* the instruction that followed it last, if it is still cached; NULL: none */
-	uint32_t told;        /* the reader's window in which its bytes were last added as an effect */
-	uint8_t len;          /* as recorded; 0: an empty entry */
-	uint8_t n_seen;       /* how many of its bytes lie in the address space */
+	uint32_t told;        /* the reader's window in which its bytes were last appended as an effect */
+	uint8_t len;          /* as recorded; 0: the entry is empty */
+	uint8_t n_seen;       /* the number of its bytes that are in the address space */
 	bool is_trap;         /* the kernel runs during the instruction, and may write to memory */
-	bool is_simple;       /* it accesses all of its only operand, which is in one word, and once */
-	uint8_t bytes[16];    /* zeros after it */
-	struct ts_x86_insn x; /* no instruction has another length than the recorded one */
-	/* the previous form and next: */
+	bool is_simple;       /* it has one operand, within one word, and accesses all of it once */
+	uint8_t bytes[16];    /* padded with zeros */
+	struct ts_x86_insn x; /* its length is the recorded one */
+	/* the previous values of form and next */
 	struct x64dbg_form other;
 	struct x64dbg_insn *other_next;
 };
 _Static_assert(offsetof(struct x64dbg_insn, x.mem[1]) <= 2 * X64DBG_INSN_ALIGN,
 	       "an instruction of at most one operand is in two lines of the processor's cache");
 
-/* The fuzzers' build has fewer: each input opens a recording, and some evict instructions. */
+/*
+ * The fuzzers' build has fewer, because each input opens a recording, and so that some inputs evict
+ * instructions.
+ */
 #ifndef X64DBG_INSN_BITS
 #define X64DBG_INSN_BITS 14
 #endif
@@ -46,33 +49,38 @@ struct x64dbg_insns {
 	const struct x64dbg_layout *layout; /* borrowed */
 	const struct ts_arch *arch; /* borrowed */
 	void *memory; /* owned; holds the items */
-	/*
-	 * In the order in which they were decoded first: those that run together lie together. Number 0 is
-	 * none of them.
-	 */
+	/* in the order in which they were first decoded, for locality; item 0 is unused */
 	struct x64dbg_insn *items;
-	unsigned n_items; /* after number 0 */
+	unsigned n_items; /* without item 0 */
 	unsigned n_evicted;
-	/* numbers by a hash of the address: each has two places, so that two that share one can both stay */
+	/* indexes of items by a hash of the address; an item may be in either of two places */
 	uint16_t places[X64DBG_N_INSNS];
-	uint64_t n_decoded; /* grows with each instruction that may have taken another's place */
+	uint64_t n_decoded; /* incremented when an item is decoded, which may evict another one */
 };
 
-/* Returns false if memory is exhausted. */
+/*
+ * Initialize an empty cache.  @layout and @set are borrowed until x64dbg_insns_fini().
+ *
+ * Returns false if memory is exhausted.
+ */
 bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layout,
 		       const struct ts_regset *set);
 void x64dbg_insns_fini(struct x64dbg_insns *c);
 
-/* Is it in the segment of thread data, of which not the base is recorded, but each operand's address? */
+/*
+ * Is the operand in the segment of thread data?  The base of this segment is not recorded, but the address of
+ * each operand in it is.
+ */
 static inline bool x64dbg_is_based(const struct x64dbg_insns *c, const struct ts_x86_mem *m)
 {
 	return m->segment == (c->x.is_64 ? TS_X86_GS : TS_X86_FS);
 }
 
-/* x64dbg_insns_at() where the instruction is not in its first place, which is number @place. */
+/* The slow path of x64dbg_insns_at(): the instruction is not in its first place, @place. */
 struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, unsigned place, uint64_t pc,
 				      const uint8_t *bytes, unsigned len);
 
+/* Is @insn the instruction of @len bytes at @pc?  @bytes is padded with zeros to 16. */
 static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
 				  unsigned len)
 {
@@ -80,7 +88,7 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 }
 
 /* Append the instruction's bytes as a hidden read, once in each @window. */
-static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, struct ts_steps *out)
+static inline void x64dbg_insn_append(struct x64dbg_insn *insn, uint32_t window, struct ts_steps *out)
 {
 	struct ts_effect *e =
 		ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
@@ -90,16 +98,16 @@ static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, s
 		e->is_hidden = e->is_code = true;
 }
 
-/* Append the unknown changes of memory that the instruction may have caused. */
-static inline void x64dbg_insn_tell_unseen(const struct x64dbg_insn *insn, struct ts_steps *out)
+/* Append TS_FX_UNSEEN if the instruction enters the kernel, which may change memory. */
+static inline void x64dbg_insn_append_unseen(const struct x64dbg_insn *insn, struct ts_steps *out)
 {
 	if (__builtin_expect(insn->is_trap, 0))
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 }
 
 /*
- * After an indirect call to a place so near after it, the instruction at @pc may be one that follows the return
- * of a call that was stepped over: only the stack pointer tells.
+ * If the target of an indirect call is at most this far after the call, the instruction there may also be the
+ * one after the return of a call that was stepped over.  Only the stack pointer distinguishes the two.
  */
 #define X64DBG_NEAR_CALL 256u
 
@@ -108,7 +116,7 @@ static inline bool x64dbg_insn_is_near_call(const struct x64dbg_insn *insn, uint
 	return insn->x.flow == TS_X86_CALL_ANY && pc - insn->x.pc < X64DBG_NEAR_CALL;
 }
 
-/* Can the next instruction of its thread be at @pc, if nothing else runs between them? */
+/* Can the next instruction of the thread be at @pc, if no unrecorded code runs in between? */
 static inline bool x64dbg_insn_leads_to(const struct x64dbg_insn *insn, uint64_t pc)
 {
 	uint64_t after = insn->x.pc + insn->len;
@@ -128,7 +136,10 @@ static inline bool x64dbg_insn_leads_to(const struct x64dbg_insn *insn, uint64_t
 	return true;
 }
 
-/* The form of its two that the block at @p has, NULL for neither; see x64dbg_form_is(). */
+/*
+ * Returns the one of the instruction's two forms that the block at @p has.
+ * Returns NULL if it has neither.
+ */
 static inline const struct x64dbg_form *x64dbg_insn_form(const struct x64dbg_insn *insn, const uint8_t *p)
 {
 	if (__builtin_expect(x64dbg_form_is(&insn->form, p), 1))
@@ -136,15 +147,17 @@ static inline const struct x64dbg_form *x64dbg_insn_form(const struct x64dbg_ins
 	return x64dbg_form_is(&insn->other, p) ? &insn->other : NULL;
 }
 
-/* The number of the first place of the instruction at @pc. */
+/* The index of the first place of the instruction at @pc. */
 static inline unsigned x64dbg_insns_place(uint64_t pc)
 {
 	return (unsigned)(pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - X64DBG_INSN_BITS));
 }
 
 /*
- * The instruction of @len bytes (at most TS_X86_MAX_INSN) at @pc; valid until the next call.  @bytes are 16,
- * zeros after it.
+ * The instruction of @len bytes, at most TS_X86_MAX_INSN, at @pc.  It is decoded if it is not in the cache.
+ * @bytes is padded with zeros to 16.
+ *
+ * Returns the instruction, borrowed from the cache until the next call.
  */
 static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes,
 						  unsigned len)

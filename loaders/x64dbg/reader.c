@@ -152,9 +152,9 @@ static __attribute__((noinline)) void set_mark(struct x64dbg_reader *r, const st
 static void tell_before(struct x64dbg_reader *r, const struct x64dbg_stage *s, struct ts_steps *out)
 {
 	if (s->insn->told != r->window)
-		x64dbg_insn_tell(s->insn, r->window, out);
+		x64dbg_insn_append(s->insn, r->window, out);
 	if (s->at.b.n_mem)
-		x64dbg_access_tell_old(&s->accesses, &s->at.b, out);
+		x64dbg_access_append_old(&s->accesses, &s->at.b, out);
 }
 
 /* A repeated instruction's iterations. */
@@ -191,7 +191,7 @@ static __attribute__((noinline)) bool arrive_anew(struct x64dbg_reader *r, struc
 	x64dbg_regs_take(&r->regs, l, s->at.b.slots, s->at.b.n_regs, s->at.b.values, out);
 	if (is_new_context) { /* what changed is not what the thread's registers were before */
 		ts_steps_rollback(out, mark);
-		x64dbg_regs_tell(&r->regs, l, out);
+		x64dbg_regs_append(&r->regs, l, out);
 	}
 	return true;
 }
@@ -295,7 +295,7 @@ static bool is_step(const struct x64dbg_reader *r, const struct x64dbg_stage *la
 static enum ts_next last_step(struct x64dbg_reader *r, struct ts_steps *out)
 {
 	tell_before(r, r->cur, out);
-	x64dbg_access_tell(&r->cur->accesses, &r->cur->at.b, out);
+	x64dbg_access_append(&r->cur->accesses, &r->cur->at.b, out);
 	ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->rec->base.regs.g_len);
 	ts_steps_close(out, r->cur->at.pc, r->cur->at.b.n_opcode, r->cur->thread);
 	r->is_done = true;
@@ -393,7 +393,7 @@ static void end_streak(struct x64dbg_reader *r)
 	x64dbg_blocks_pass(&r->blocks, &r->ahead->at);
 }
 
-/* The next step by the streak.  Returns false, having told nothing, if it is no usual one. */
+/* Append the next step by the streak.  Returns false, and appends nothing, if the block is not usual. */
 static inline bool next_usual(struct x64dbg_reader *r, struct ts_steps *out)
 {
 	if (r->skip + 1 >= X64DBG_MARK_STEPS || !x64dbg_streak_step(&r->streak, out))
@@ -414,7 +414,7 @@ static enum ts_next next_any(struct x64dbg_reader *r, struct ts_steps *out, stru
 	state = x64dbg_blocks_next(&r->blocks, &r->after->at, &r->ahead_err);
 	if (state == TS_FAIL && has_failed(r, err))
 		return TS_FAIL;
-	x64dbg_access_tell(&r->cur->accesses, &r->cur->at.b, out);
+	x64dbg_access_append(&r->cur->accesses, &r->cur->at.b, out);
 	if (r->cur->count_mask)
 		tell_repeats(r, r->cur, r->ahead, out);
 	if (r->cur->gap != X64DBG_GAP_NONE)
@@ -428,7 +428,7 @@ static enum ts_next next_any(struct x64dbg_reader *r, struct ts_steps *out, stru
 	}
 	if (state != TS_ITEM && !is_step(r, r->ahead)) /* there is no later step that could show it */
 		tell_before(r, r->ahead, out);
-	x64dbg_insn_tell_unseen(r->cur->insn, out);
+	x64dbg_insn_append_unseen(r->cur->insn, out);
 	ts_steps_close(out, r->cur->at.pc, r->cur->at.b.n_opcode, r->cur->thread);
 	r->base.end.pc = r->ahead->at.pc;
 	r->base.end.has_pc = true;

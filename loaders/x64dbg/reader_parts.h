@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a reader: for reader.c, which makes steps of blocks, and skim.c, which passes blocks.
+ * The state of a reader, for reader.c, streak.c (steps of usual blocks) and skim.c (skips blocks).
  */
 #ifndef X64DBG_READER_PARTS_H
 #define X64DBG_READER_PARTS_H
@@ -21,21 +21,20 @@
 struct x64dbg_streak {
 	bool is_on;
 	struct x64dbg_insns *insns; /* borrowed */
-	struct x64dbg_regs *regs;   /* borrowed; those before the instruction of cur */
-	uint32_t thread, window;    /* of all blocks; in which the bytes of an instruction are told once */
-	const uint8_t *last;        /* no block that begins after this place belongs to the streak */
-	/* of the next step: where its block is, after a step has been made; its instruction */
-	const uint8_t *cur_p;
-	struct x64dbg_insn *cur;
-	/* the block after it; where the one after that begins */
-	const uint8_t *ahead_p, *end;
+	struct x64dbg_regs *regs;   /* borrowed; the registers before the instruction of cur */
+	uint32_t thread;            /* of all blocks */
+	uint32_t window;            /* as of struct x64dbg_reader */
+	const uint8_t *last;        /* blocks that begin after this place do not belong to the streak */
+	const uint8_t *cur_p;       /* the block of the next step; valid after the first step of the streak */
+	struct x64dbg_insn *cur;    /* the instruction of the next step */
+	const uint8_t *ahead_p, *end; /* the block after it, and the end of that block */
 	struct x64dbg_insn *ahead;
 	const struct x64dbg_form *form;
+	bool has_memory; /* cur accesses memory, or its block has memory slots */
 	/*
-	 * does cur access memory, or show it; what it accesses, and the memory slots of its block: mine, or
-	 * the reader's at first
+	 * the accesses of cur, and the block with its memory slots: my_accesses and my_slots, or the reader's
+	 * at first
 	 */
-	bool has_memory;
 	const struct x64dbg_accesses *accesses;
 	const struct x64dbg_block *slots;
 	struct x64dbg_accesses my_accesses;
@@ -43,17 +42,18 @@ struct x64dbg_streak {
 };
 
 /*
- * Begin a streak: @k has all that is borrowed, thread, window, last, cur, accesses and slots, and
- * nothing is to be told between the instruction of cur and the block at @p, which is of @insn.
+ * Begin a streak.  The caller has set the borrowed members, thread, window, last, cur, accesses and slots of
+ * @k.  The block at @p has the instruction @insn.  There must be no effect to append between cur and that
+ * block.
  *
- * Returns false if that is not usual.
+ * Returns false if the block at @p is not usual.
  */
 bool x64dbg_streak_begin(struct x64dbg_streak *k, const uint8_t *p, struct x64dbg_insn *insn);
 
 /*
  * Append the step that leads to the block ahead.
  *
- * Returns false, having done nothing, if the block after that is not usual.
+ * Returns false, with nothing changed, if the block after that is not usual.
  */
 bool x64dbg_streak_step(struct x64dbg_streak *k, struct ts_steps *out);
 
@@ -68,16 +68,16 @@ enum x64dbg_gap {
 	X64DBG_GAP_SESSION, /* the next block begins a session */
 };
 
-/* A block on its way. */
+/* A block that has been read and is not yet a step. */
 struct x64dbg_stage {
 	struct x64dbg_located_block at;
-	/* as of arrive() */
-	bool is_alone; /* the block before is another thread's */
+	/* set by arrive() */
+	bool is_alone; /* the previous block belongs to another thread */
 	uint32_t thread;
-	enum x64dbg_gap gap; /* after it */
-	uint64_t count; /* iterations to go */
-	uint64_t count_mask; /* 0: it is not repeated */
-	bool is_down; /* iterations go to lower addresses */
+	enum x64dbg_gap gap; /* after the block */
+	uint64_t count; /* remaining iterations of a repeated instruction */
+	uint64_t count_mask; /* 0: the instruction is not repeated */
+	bool is_down; /* the addresses of iterations descend */
 	struct x64dbg_insn *insn; /* in the cache, until the next block is read */
 	struct x64dbg_accesses accesses;
 };
@@ -91,7 +91,7 @@ struct x64dbg_mark {
 	bool is_shifted;
 	bool is_session;
 	bool is_alone;
-	bool has_regs; /* else the block has them */
+	bool has_regs; /* regs is valid; false: the block at off has all registers */
 	struct x64dbg_regs regs;
 };
 
@@ -104,30 +104,30 @@ struct x64dbg_reader {
 	struct x64dbg_stage *cur, *ahead, *after; /* the instruction of the next step; the two blocks after it */
 	enum ts_next ahead_state;
 	struct ts_error ahead_err; /* of TS_FAIL, else empty */
-	/* while it is on, the blocks in sight are its own, and the stages are those of when it began */
+	/* while streak.is_on, it has the current blocks, and the stages are those at its beginning */
 	struct x64dbg_streak streak;
 	struct x64dbg_regs regs;
-	uint64_t streak_from; /* n_steps when it began */
-	uint64_t n_steps, skip; /* steps made; since the mark */
+	uint64_t streak_from; /* n_steps at the beginning of the streak */
+	uint64_t n_steps, skip; /* steps made; steps made since the mark */
 	uint32_t window;        /* changes with each mark and gap */
 	struct threads threads;
-	uint32_t n_threads;     /* seen so far */
+	uint32_t n_threads;     /* threads found so far */
 	uint32_t thread, thread_tid;
-	bool is_done;           /* the last block was made a step */
+	bool is_done;           /* the last block has become a step */
 	struct x64dbg_mark mark;
 	struct x64dbg_skim {
-		bool is_on;     /* skip() passed blocks, and has kept only the mark, n_steps and skip: */
-		uint64_t off; /* of the block after the one where the reader stands, which is of this thread:
-			       */
-		uint32_t tid;
+		bool is_on;     /* skip() has skipped blocks: only mark, n_steps, skip and the members below are valid */
+		uint64_t off;   /* of the block after the current one */
+		uint32_t tid;   /* of the block at off */
 		uint64_t session_at;
 	} skim;
 };
 
 /*
- * Pass up to @n blocks of which nothing but the lengths and the threads is needed: skim, mark, n_steps and skip of @r go on.
+ * Skip up to @n blocks of which only the lengths and the threads are needed.  Updates skim, mark, n_steps and
+ * skip of @r.
  *
- * Returns how many it passed: 0 if the next one cannot be passed so.
+ * Returns the number of blocks that were skipped; 0 if the next one must be read.
  */
 uint64_t x64dbg_skim(struct x64dbg_reader *r, uint64_t n);
 

@@ -220,7 +220,7 @@ void x64dbg_regs_update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l
 	ts_steps_value(out, TS_FX_REG_WRITE, l->ftag_off, word, 2);
 }
 
-void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)
+void x64dbg_regs_append(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)
 {
 	for (unsigned i = 0; i < l->n_runs; i++)
 		ts_steps_value(out, TS_FX_REG_WRITE, l->runs[i].off, r->g + l->runs[i].off, l->runs[i].len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of the register record: the registers in its words.
+ * The layout of the register record: which registers its words contain.
  */
 #ifndef LOADERS_X64DBG_REGS_H
 #define LOADERS_X64DBG_REGS_H
@@ -19,10 +19,10 @@
 #define X64DBG_MAX_PIECES 512u
 #define X64DBG_MAX_RUNS 16u
 
-/* Bits of a slot that are those of at most 8 bytes of a register. */
+/* Bits of a slot that are the bits of at most 8 bytes of a register. */
 struct x64dbg_piece {
-	uint64_t mask;   /* of the slot's word, shifted; 0: the slot has nothing that is a register's */
-	uint16_t off;    /* in struct x64dbg_regs */
+	uint64_t mask;   /* of the shifted word of the slot; 0: the slot has no register */
+	uint16_t off;    /* of the register's bytes in struct x64dbg_regs */
 	uint16_t more;   /* ordinal of another piece of the same slot, 0 for none */
 	uint8_t shift;   /* bits */
 	uint8_t len;     /* bytes */
@@ -30,25 +30,26 @@ struct x64dbg_piece {
 	bool is_x87;     /* the tag word follows from it */
 };
 
-/* A run of bytes of the 'g' layout that the record holds. */
+/* Consecutive bytes of the 'g' layout that the record contains. */
 struct x64dbg_run {
 	uint16_t off, len;
 };
 
 struct x64dbg_layout {
 	unsigned width; /* bytes of a slot */
-	uint64_t word_mask; /* all ones in that many bytes */
+	uint64_t word_mask; /* the bits of a slot's word */
 	unsigned n_slots;
-	unsigned pc, sp;         /* slots */
+	unsigned pc, sp;         /* the slots of the program counter and the stack pointer */
 	uint16_t pc_off, ftag_off, fop_off, fstat_off, st_off;
 	bool has_fop;
-	struct x64dbg_piece pieces[X64DBG_MAX_PIECES]; /* number i is the first one of slot i */
+	struct x64dbg_piece pieces[X64DBG_MAX_PIECES]; /* piece i is the first one of slot i */
 	struct x64dbg_run runs[X64DBG_MAX_RUNS];
 	unsigned n_runs;
 };
 
 /*
- * The registers of the current thread, in the 'g' layout.  Registers that the record does not have are not used.
+ * The registers of the current thread, in the 'g' layout.  The bytes of registers that the record does not
+ * have are unused.
  */
 struct x64dbg_regs {
 	uint8_t g[X64DBG_MAX_G];
@@ -56,13 +57,13 @@ struct x64dbg_regs {
 	uint8_t slack[8]; /* pieces are read and written in words */
 };
 
-/* Make the layout of x64 or x86 for the registers of @set. */
+/* Initialize the layout of x64 (@is_64) or x86 for the registers of @set. */
 void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_regset *set);
 
-/* Compute the tag word again after a change of x87 registers. */
+/* Compute the tag word after a change of x87 registers, and append it to @out if it changed. */
 void x64dbg_regs_update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
 
-/* Apply piece @p of a slot's @word.  Returns whether the tag word may have changed. */
+/* Process piece @p of a slot's @word.  Returns true if the tag word may have changed. */
 static inline bool x64dbg_regs_take_piece(struct x64dbg_regs *r, const struct x64dbg_piece *p, uint64_t word,
 					  struct ts_steps *out)
 {
@@ -79,9 +80,9 @@ static inline bool x64dbg_regs_take_piece(struct x64dbg_regs *r, const struct x6
 }
 
 /*
- * Take in the listed slots: @slots are @n ascending ordinals, @values as many words, and 8 bytes are readable
- * where each begins.  A register that changed becomes a TS_FX_REG_WRITE.  The program counter is kept up to
- * date, but is no effect.
+ * Process the listed slots: @slots has @n ascending ordinals, and @values as many words; 8 bytes must be
+ * readable at each word.  A register that changed is appended as TS_FX_REG_WRITE.  The program counter is
+ * updated in @r but is not an effect.
  */
 static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l,
 				    const uint8_t *slots, unsigned n, const uint8_t *values,
@@ -105,9 +106,9 @@ static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_l
 }
 
 /*
- * The same for up to 8 slots of one piece each, or none, of which those whose bits are set in @told are told
- * if they change, and of the others only the one of the program counter, now @pc, has a piece.  There is room
- * in @out (ts_steps_room()).
+ * The same for up to 8 slots with at most one piece each.  The slots whose bits are set in @told are appended
+ * if they changed.  Of the other slots only that of the program counter, whose new value is @pc, has a
+ * piece.  The caller has reserved space in @out with ts_steps_room().
  */
 static inline void x64dbg_regs_take_plain(struct x64dbg_regs *r, const struct x64dbg_layout *l,
 					  const uint8_t *slots, unsigned told, const uint8_t *values,
@@ -133,7 +134,7 @@ static inline void x64dbg_regs_take_plain(struct x64dbg_regs *r, const struct x6
 		memcpy(r->g + l->pc_off, &pc, 4);
 }
 
-/* All registers of the record as TS_FX_REG_WRITE. */
-void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
+/* Append all registers of the record as TS_FX_REG_WRITE. */
+void x64dbg_regs_append(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
 
 #endif

@@ -111,14 +111,14 @@ bool x64dbg_streak_step(struct x64dbg_streak *k, struct ts_steps *out)
 	__builtin_prefetch(next->next);
 	__builtin_prefetch((const uint8_t *)next->next + X64DBG_INSN_ALIGN);
 	if (cur->told != k->window)
-		x64dbg_insn_tell(cur, k->window, out);
+		x64dbg_insn_append(cur, k->window, out);
 	if (k->has_memory) {
-		x64dbg_access_tell_old(k->accesses, k->slots, out);
-		x64dbg_access_tell(k->accesses, k->slots, out);
+		x64dbg_access_append_old(k->accesses, k->slots, out);
+		x64dbg_access_append(k->accesses, k->slots, out);
 	}
 	take_regs(k, out);
 	find_accesses(k);
-	x64dbg_insn_tell_unseen(cur, out);
+	x64dbg_insn_append_unseen(cur, out);
 	ts_steps_close(out, cur->x.pc, cur->len, k->thread);
 	k->cur_p = k->ahead_p;
 	k->cur = ahead;

@@ -137,7 +137,7 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 	} else {
 		free_code(&commands);
 	}
-	return rsp_reply_error_text(r, "no room for another breakpoint");
+	return rsp_reply_error_text(r, "no memory for another breakpoint");
 }
 
 static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -180,7 +180,7 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 		return RSP_UNSUPPORTED; /* no reads are recorded, nor told by the instructions: the watchpoint would never trigger */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
-	return rsp_reply_error_text(r, "no room for another watchpoint");
+	return rsp_reply_error_text(r, "no memory for another watchpoint");
 }
 
 static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

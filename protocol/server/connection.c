@@ -377,16 +377,16 @@ static void on_silence(struct ev_loop *loop, struct ev_timer *w, int events)
 
 	(void)loop;
 	(void)events;
-	ts_log(TS_LOG_WARN, "a client that said nothing for %g s was disconnected",
+	ts_log(TS_LOG_WARN, "a client that sent nothing for %g s was disconnected",
 	       c->server->opt->silence_s);
 	rsp_connection_close(c);
 }
 
-void rsp_connection_tell(struct rsp_connection *c, int64_t now)
+void rsp_connection_report(struct rsp_connection *c, int64_t now)
 {
 	if (!rsp_job_is_stuck(&c->session.job, &c->session) || is_clogged(c))
 		return;
-	rsp_job_tell(&c->session.job, &c->session, &c->session.console, now);
+	rsp_job_report(&c->session.job, &c->session, &c->session.console, now);
 	if (!c->session.console.len)
 		return;
 	send_console(c);

@@ -75,12 +75,15 @@ void rsp_connection_work(struct rsp_connection *c);
 bool rsp_connection_settle(struct rsp_connection *c);
 
 /* Send the progress of a job that waits for the recording to be read; @now is ts_now_ns().  The connection may be gone. */
-void rsp_connection_tell(struct rsp_connection *c, int64_t now);
+void rsp_connection_report(struct rsp_connection *c, int64_t now);
 
 /* Schedule a turn if a connection wants one. */
 void rsp_server_wake(struct rsp_server *sv);
 
-/* Returns the connection that has waited longest for a turn; NULL if none wants one. */
+/*
+ * Returns the connection that has waited longest for a turn.
+ * Returns NULL if none wants one.
+ */
 struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
 
 /* Leave the event loop after the current event. */

@@ -113,7 +113,7 @@ static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error
 		return false;
 	if (!name_socket(l))
 		ts_log(TS_LOG_WARN,
-		       "%s: other machines can connect, and the protocol asks nobody for a password", comm);
+		       "%s: other machines can connect, and the protocol has no password", comm);
 	return true;
 }
 
@@ -172,7 +172,7 @@ static bool check_folder(const char *path, struct ts_error *err)
 			       "'%s': other users can write in its folder, and replace the socket", path);
 	if (st.st_uid != geteuid() && st.st_uid)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "'%s': its folder is another user's, who can replace the socket", path);
+			       "'%s': its folder belongs to another user, who can replace the socket", path);
 	return true;
 }
 
@@ -212,7 +212,7 @@ static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_erro
 	remove_stale(&addr);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
-		return ts_fail_errno(err, "cannot make a unix socket");
+		return ts_fail_errno(err, "cannot create a unix socket");
 	mask = umask(0177);
 	rc = bind(l->fd, (struct sockaddr *)&addr, sizeof(addr));
 	umask(mask);

@@ -27,8 +27,8 @@ struct rsp_listener {
  *
  * An address that other machines can reach is a warning.
  *
- * Returns false if @comm is malformed, or a socket in a folder where other users can replace it (TS_EUSAGE),
- * or if the address cannot be bound (TS_EIO).
+ * Returns false if @comm is malformed, or a socket in a folder where other users can replace it (TS_EUSAGE).
+ * Returns false if the address cannot be bound (TS_EIO).
  */
 bool rsp_listen(struct rsp_listener *l, const char *comm, struct ts_error *err);
 void rsp_listener_fini(struct rsp_listener *l);

@@ -161,7 +161,7 @@ static void tell_all(struct rsp_server *sv)
 
 	for (struct rsp_connection *c = sv->connections, *next; c; c = next) {
 		next = c->next;
-		rsp_connection_tell(c, now);
+		rsp_connection_report(c, now);
 	}
 }
 

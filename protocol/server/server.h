@@ -14,8 +14,10 @@
 /*
  * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
  *
- * Returns true at such an end.  Returns false if the architecture is invalid (TS_EUSAGE), if libev cannot
- * wait for events (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * Returns true at such an end.
+ * Returns false if the architecture is invalid (TS_EUSAGE).
+ * Returns false if libev cannot wait for events (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
 

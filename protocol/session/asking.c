@@ -251,7 +251,7 @@ static bool put_offered(struct rsp_asking *q, struct ts_buf *line, struct ts_err
 	struct ts_buf question;
 
 	if (is_wanted && q->is_cut) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'if %.*s': gdb has it at more places than can be asked about",
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'if %.*s': gdb has this condition at more places than tracestub supports",
 			(int)q->cond_len, ts_buf_text(&q->wanted) + q->cond_at);
 	} else if (is_wanted && q->is_offered) {
 		ts_buf_init(&question);
@@ -263,7 +263,7 @@ static bool put_offered(struct rsp_asking *q, struct ts_buf *line, struct ts_err
 		*line = question;
 	} else if (is_wanted) {
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			"'if %.*s': gdb sent nothing: it cannot compile calls, floating point and strings, nor where another breakpoint is",
+			"'if %.*s': gdb sent no expression: it cannot compile calls, floating point and strings, nor a condition where another breakpoint is",
 			(int)q->cond_len, ts_buf_text(&q->wanted) + q->cond_at);
 	}
 	ts_buf_reset(&q->wanted);

@@ -27,9 +27,9 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out);
 /*
  * Begin to answer the question "@verb @words".
  *
- * Returns RSP_COMMAND_JOB if the answer follows, RSP_COMMAND_LATER if it needs more of the recording than has
- * been read, RSP_COMMAND_REFUSED and @err if the question is not understood, or memory is exhausted
- * (TS_ENOMEM).
+ * Returns RSP_COMMAND_JOB if the answer follows.
+ * Returns RSP_COMMAND_LATER if it needs more of the recording than has been read.
+ * Returns RSP_COMMAND_REFUSED and @err if the question is not understood, or memory is exhausted (TS_ENOMEM).
  */
 enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words,
 				      struct ts_error *err);
@@ -46,8 +46,9 @@ enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *plac
  * inserts a breakpoint there with the condition "RSP_OFFERED_MARK, n > 3", and removes it; the next such question uses
  * the compiled condition.
  *
- * Returns RSP_COMMAND_DONE, RSP_COMMAND_LATER if the question needs more of the recording than has been read,
- * RSP_COMMAND_REFUSED if memory is exhausted.
+ * Returns RSP_COMMAND_DONE on success.
+ * Returns RSP_COMMAND_LATER if the question needs more of the recording than has been read.
+ * Returns RSP_COMMAND_REFUSED if memory is exhausted.
  */
 enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *question, struct ts_buf *out);
 

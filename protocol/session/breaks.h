@@ -58,8 +58,9 @@ void rsp_breaks_fini(struct rsp_breaks *b);
  * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  Takes ownership
  * of @conditions, on failure too.
  *
- * Returns false if memory is exhausted, if there are RSP_MAX_BREAKS already, or if all expressions together
- * exceed their memory limit.
+ * Returns false if memory is exhausted.
+ * Returns false if there are RSP_MAX_BREAKS already.
+ * Returns false if all expressions together exceed their memory limit.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 		       struct ts_ax **conditions, size_t n_conditions);
@@ -82,7 +83,7 @@ void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w);
 void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
 
-/* The breakpoint of a kind at a place, NULL if there is none. */
+/* Returns the breakpoint of a kind at a place, borrowed until the next change; NULL if there is none. */
 const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
 				      struct ts_break at);
 

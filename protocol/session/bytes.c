@@ -12,7 +12,7 @@ bool rsp_bytes_init(struct rsp_bytes *b, size_t len, struct ts_error *err)
 	b->data = malloc(2 * len + 1);
 	b->known = b->data ? b->data + len : NULL;
 	return b->data ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: %zu bytes cannot be read", len);
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read %zu bytes", len);
 }
 
 void rsp_bytes_fini(struct rsp_bytes *b)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A monitor command: text for users, where the protocol has no packet.
+ * Monitor commands: requests whose answers are texts for users, because the protocol has no packet for them.
  *
- * Most commands complete at once (run).  A command that needs a part that has not been read yet, or that takes long
- * (start), returns how its answer is delivered.
+ * Most commands complete at once (run).  A command that may take long, or that may need a part that has not
+ * been read yet, returns how its answer is delivered (start).
  */
 #ifndef RSP_COMMAND_H
 #define RSP_COMMAND_H
@@ -15,19 +15,20 @@ struct ts_buf;
 
 enum rsp_command_end {
 	RSP_COMMAND_DONE,    /* the text is the answer */
-	RSP_COMMAND_REFUSED, /* the text is one sentence with the reason why nothing was done */
-	RSP_COMMAND_LATER,   /* nothing was done: run it again when more has been read (see wait.h) */
-	RSP_COMMAND_JOB,     /* the session now has a job, whose end is the answer; the text precedes it */
+	RSP_COMMAND_REFUSED, /* nothing was done; the text is the reason, one sentence */
+	RSP_COMMAND_LATER,   /* nothing was done; the command is run again when more has been read (wait.h) */
+	RSP_COMMAND_JOB,     /* a job of the session sends the answer, after the text */
 };
 
-/* Both functions append text to @out; @arg is "" where the user gave none. */
+/* run() and start() append the text to @out.  Their @arg is "" if the user gave no argument. */
 struct rsp_command {
 	const char *name;
 	const char *arg;  /* "" for a command without one */
 	const char *help;
 	/*
-	 * Completes at once: returns false if it was refused, with the reason in the text.  Either this or
-	 * start is NULL.
+	 * Run a command that completes at once.  Either run or start is NULL.
+	 *
+	 * Returns false if the command was refused; the text is the reason.
 	 */
 	bool (*run)(struct rsp_session *s, const char *arg, struct ts_buf *out);
 	enum rsp_command_end (*start)(struct rsp_session *s, const char *arg, struct ts_buf *out);

@@ -29,7 +29,7 @@ struct rsp_destination {
 /* Returns false if @arg has another form.  The caller then parses it as a PLACE (src/ask/grammar/place.h). */
 bool rsp_destination_parse(struct rsp_destination *d, const char *arg);
 
-/* The name of a kind of events in "next-EVENT". */
+/* Returns the name of a kind of events in "next-EVENT", a literal; never NULL. */
 const char *rsp_destination_event(enum ts_event_kind kind);
 
 #endif

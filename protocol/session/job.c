@@ -22,7 +22,7 @@ bool rsp_job_run(struct rsp_job *job, struct rsp_session *s, struct ts_buf *cons
 	if (is_over)
 		*job = (struct rsp_job){ 0 };
 	else
-		rsp_job_tell(job, s, console, ts_now_ns());
+		rsp_job_report(job, s, console, ts_now_ns());
 	return is_over;
 }
 
@@ -31,7 +31,7 @@ bool rsp_job_is_stuck(const struct rsp_job *job, const struct rsp_session *s)
 	return job->ops && job->ops->is_stuck && job->ops->is_stuck(s);
 }
 
-void rsp_job_tell(struct rsp_job *job, const struct rsp_session *s, struct ts_buf *console, int64_t now)
+void rsp_job_report(struct rsp_job *job, const struct rsp_session *s, struct ts_buf *console, int64_t now)
 {
 	if (!job->ops || !job->ops->progress || now < job->next_note)
 		return;

@@ -62,7 +62,7 @@ bool rsp_job_run(struct rsp_job *job, struct rsp_session *s, struct ts_buf *cons
 bool rsp_job_is_stuck(const struct rsp_job *job, const struct rsp_session *s);
 
 /* Append the job's progress to @console, if it is due. */
-void rsp_job_tell(struct rsp_job *job, const struct rsp_session *s, struct ts_buf *console, int64_t now);
+void rsp_job_report(struct rsp_job *job, const struct rsp_session *s, struct ts_buf *console, int64_t now);
 
 /* Handle ^C for a running job. */
 void rsp_job_interrupt(struct rsp_job *job, struct rsp_session *s);

@@ -143,10 +143,10 @@ static void tell_reads(struct rsp_session *s, const char *why)
 {
 	const struct ts_query *q = s->target->q;
 
-	if (!s->has_told_reads)
+	if (!s->has_reported_reads)
 		ts_buf_printf(&s->console, "%s not recorded in this %s recording%s.\n", ts_query_lacking_reads(q),
 			      ts_query_facts(q)->format, why);
-	s->has_told_reads = true;
+	s->has_reported_reads = true;
 }
 
 /* Begin the job, which is to stop at *stops.  Returns its state, NULL if memory is exhausted. */

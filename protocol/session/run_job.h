@@ -26,16 +26,21 @@ struct rsp_resume {
 };
 
 /*
- * The actions of resume packets: each becomes the session's job.
+ * The actions of resume packets.  Each becomes the session's job: a continue of all threads.
  *
- * Return false if memory is exhausted.
+ * Returns false if memory is exhausted, as do the functions below.
  */
 bool rsp_resume_continue(struct rsp_session *s, bool is_reverse);
-/* A continue of @thread alone; the others run as recorded. */
+/* A continue of @thread only.  The other threads run as recorded.  Returns false if memory is exhausted. */
 bool rsp_resume_continue_one(struct rsp_session *s, uint32_t thread, bool is_reverse);
+
+/* A step of @thread.  Returns false if memory is exhausted. */
 bool rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse);
 
-/* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */
+/*
+ * Step forwards while the pc of @thread is in [@start, @end), at least one instruction of it.  Returns false
+ * if memory is exhausted.
+ */
 bool rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end);
 
 /* Is the session's job of this kind? */

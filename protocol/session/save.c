@@ -53,7 +53,7 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 			       s->target->export_dir);
 	if (rsp_tracing_is_collecting(&s->tracing))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "the run still collects: tstatus shows how far, tstop ends it");
+			       "the run is still collecting: tstatus shows its progress, tstop ends it");
 	return true;
 }
 

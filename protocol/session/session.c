@@ -58,7 +58,7 @@ void rsp_session_reset(struct rsp_session *s)
 	memset(s->passed_signals, 0, sizeof(s->passed_signals));
 	s->tracing.selected = TS_NO_FRAME;
 	s->tracing.was_listed = false;
-	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = s->has_told_reads = false;
+	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = s->has_reported_reads = false;
 	s->is_physical = false;
 	s->layout = rsp_target_layout(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };
@@ -68,9 +68,9 @@ void rsp_session_reset(struct rsp_session *s)
 	s->child = 0;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
-	free(s->told_threads);
-	s->told_threads = NULL;
-	s->n_told_threads = 0;
+	free(s->listed_threads);
+	s->listed_threads = NULL;
+	s->n_listed_threads = 0;
 	s->alone = TS_NO_THREAD;
 	s->has_stepped_over = false;
 	s->modules_at = TS_NO_POS;

@@ -76,8 +76,8 @@ struct rsp_session {
 	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that stopped last */
 	uint64_t reported_pos;       /* the position of the last stop reply, which the client assumes */
-	uint8_t *told_threads;       /* owned; a bit for each thread: the client has received it in a list or a stop */
-	uint32_t n_told_threads;     /* bits of told_threads */
+	uint8_t *listed_threads;       /* owned; a bit for each thread that a list or a stop reply has named */
+	uint32_t n_listed_threads;     /* bits of listed_threads */
 	bool is_backwards;           /* s, c and vCont go backwards: "monitor direction" */
 
 	/* the client's features and settings */
@@ -116,7 +116,7 @@ struct rsp_session {
 	struct ts_buf missing;       /* a bit for each module: gdb was informed that its file is missing */
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
-	bool has_told_reads;         /* the client knows that the recording lacks reads */
+	bool has_reported_reads;         /* the client has been informed that the recording lacks reads */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */
 	uint32_t alone;        /* the thread that the last resume steps while no other may run; TS_NO_THREAD: none */
 	bool has_stepped_over; /* such a step at the end was reported as done since the last shown stop */
@@ -133,7 +133,11 @@ struct rsp_session {
 	bool is_closing;             /* the connection ends when all output is sent */
 };
 
-/* Begin a session at position 0.  Returns false if memory is exhausted. */
+/*
+ * Begin a session at position 0.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, struct ts_error *err);
 void rsp_session_fini(struct rsp_session *s);
 
@@ -192,7 +196,7 @@ void rsp_session_shown(struct rsp_session *s);
 
 /* --------------------------------------------------------------------------------------- for the handlers */
 
-/* The client's view of the registers. */
+/* Returns the client's view of the registers, borrowed from the target or the query object. */
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
 	return s->layout ? &s->layout->regs.set : ts_query_regset(s->target->q);
@@ -249,20 +253,20 @@ void rsp_session_announce(struct rsp_session *s, const struct rsp_destination *d
 bool rsp_session_begins_later(const struct rsp_session *s, uint32_t thread);
 
 /*
- * The registers of @thread at @pos for a client: those of ts_query_regs(), with two exceptions for
- * gdb.  An unknown status register of ARM has the Thumb bit and zeros, without which gdb can neither
- * step nor unwind code without debug information.  The unknown pc of the running thread is all ones,
- * without which gdb neither connects nor stops.  For other clients they are unknown.
+ * As ts_query_regs(), for a client.  There are two exceptions for gdb.  An unknown status register of ARM has
+ * the Thumb bit and zeros, because otherwise gdb can neither step nor unwind code without debug information.
+ * The unknown pc of the running thread is all ones, because otherwise gdb neither connects nor stops.  For
+ * other clients they are unknown.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
 		      uint8_t *known, struct ts_error *err);
 
 /*
- * Memory of @process at @pos by the client's addresses, otherwise as ts_query_mem().
+ * As ts_query_mem(), for the addresses that the client uses: virtual ones are translated (machine.h).
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		     uint8_t *data, uint8_t *known, struct ts_error *err);
@@ -290,7 +294,11 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
  */
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command);
 
-/* Make an error reply for a failure of @file, the trace itself; NULL: the failure names its file. */
+/*
+ * Make an error reply for @err, of any code but TS_OK, about @file; NULL: the sentence names its file.
+ *
+ * Returns RSP_REPLIED.
+ */
 enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err);
 
 /* ------------------------------------------------------------------------------------- dispatch.c */
@@ -298,8 +306,8 @@ enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const str
 /*
  * Answer one packet: the reply is added to @r, which must be empty.
  *
- * Returns true if there is a reply to send, false if not: a stop reply comes later, or the session ends
- * (is_closing).
+ * Returns true if there is a reply to send.
+ * Returns false if not: a stop reply comes later, or the session ends (is_closing).
  */
 bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 

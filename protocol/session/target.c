@@ -78,7 +78,7 @@ static void say_located(const struct rsp_target *target, bool begins_as_file)
 	const struct ts_located *at = &target->located;
 
 	if (at->by == TS_LOCATED_NOT)
-		ts_log(TS_LOG_WARN, "%s: position-independent, and %s; --exec FILE@BASE says where it lies",
+		ts_log(TS_LOG_WARN, "%s: position-independent, and %s; give its address with --exec FILE@BASE",
 		       target->exec_path, ts_located_text(at->by));
 	else if (at->n_samples && !at->match.n_same && !at->match.n_different && ts_query_is_complete(target->q))
 		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",

@@ -82,31 +82,38 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
  * Find the program's address: @base (its lowest page; may be NULL) if the user gave it.  Inconsistencies are
  * logged.
  *
- * Returns false if memory is exhausted (TS_ENOMEM), or if the trace or the program's file can no longer be
- * read.
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace or the program's file can no longer be read.
  */
 bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct ts_error *err);
 
 /*
  * Also use files of this machine that the recording names, if they are the recorded ones (local_files.h).
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err);
 
 /*
  * The file for the recorded path @path: under the sysroot, or on this machine.
  *
- * Returns the file (borrowed), NULL if there is none.
+ * Returns the file (borrowed).
+ * Returns NULL if there is none.
  */
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
 /*
- * The program's path for clients; NULL if it is unknown, relative, or if its file cannot be served.
+ * Returns the program's path for clients, borrowed; NULL if it is unknown or relative, or if its file cannot
+ * be served.
  */
 const char *rsp_target_exec_path(const struct rsp_target *target);
 
-/* The current table of symbols for a question; see rsp_symbol_tables_get(). */
+/*
+ * The current table of symbols for a question.
+ *
+ * Returns the table, as rsp_symbol_tables_get(), borrowed.
+ * Returns NULL with *err set where that function does.
+ */
 struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts_error *err);
 
 /* After more has been read: add the names of new threads.  Returns false if memory is exhausted. */
@@ -117,11 +124,12 @@ void rsp_target_fini(struct rsp_target *target);
  * Show registers to all clients as those of @arch; by default the registers of a machine are those of the
  * code at the position where the client connects.
  *
- * Returns false if the recorded registers cannot be shown like this (TS_EUSAGE), or if memory is exhausted.
+ * Returns false if the recorded registers cannot be shown like this (TS_EUSAGE).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err);
 
-/* The layout of the registers for a client that connects at @pos; NULL: as recorded. */
+/* Returns the layout of the registers for a client that connects at @pos, borrowed; NULL: as recorded. */
 const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint64_t pos);
 
 /* Append "read so far: 7 %"; nothing if all has been read. */

@@ -20,15 +20,15 @@ bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 void rsp_threads_note(struct rsp_session *s, uint32_t thread)
 {
 	uint32_t n = thread + 1 > ts_query_n_threads(s->target->q) ? thread + 1 : ts_query_n_threads(s->target->q);
-	uint8_t *told = s->told_threads;
+	uint8_t *told = s->listed_threads;
 
-	if (thread >= s->n_told_threads) {
+	if (thread >= s->n_listed_threads) {
 		told = realloc(told, n / 8 + 1);
 		if (!told)
 			return;
-		memset(told + (s->n_told_threads + 7) / 8, 0, n / 8 + 1 - (s->n_told_threads + 7) / 8);
-		s->told_threads = told;
-		s->n_told_threads = n;
+		memset(told + (s->n_listed_threads + 7) / 8, 0, n / 8 + 1 - (s->n_listed_threads + 7) / 8);
+		s->listed_threads = told;
+		s->n_listed_threads = n;
 	}
 	told[thread / 8] |= (uint8_t)(1 << thread % 8);
 }
@@ -44,7 +44,7 @@ void rsp_threads_note_all(struct rsp_session *s)
 /* gdb would add another process for a thread of one that does not exist yet. */
 bool rsp_thread_is_listed(const struct rsp_session *s, uint32_t thread)
 {
-	bool is_told = thread < s->n_told_threads && (s->told_threads[thread / 8] >> thread % 8 & 1);
+	bool is_told = thread < s->n_listed_threads && (s->listed_threads[thread / 8] >> thread % 8 & 1);
 
 	return rsp_thread_exists(s, thread) ||
 	       (is_told && s->is_gdb && !s->is_detached && ts_query_n_processes(s->target->q) == 1 &&

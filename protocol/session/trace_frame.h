@@ -7,8 +7,18 @@
 
 #include "session.h"
 
-/* Registers and memory of the selected frame, in the form of rsp_session_regs() and ts_query_mem(). */
+/*
+ * As rsp_session_regs(), for the selected frame.
+ *
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool rsp_trace_frame_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err);
+
+/*
+ * As rsp_session_mem(), for the selected frame.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool rsp_trace_frame_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err);
 

@@ -30,8 +30,11 @@ bool rsp_wait_until_more(struct rsp_session *s);
 bool rsp_wait_until_complete(struct rsp_session *s);
 
 /*
- * Is the table of symbols ready?  *symbols is set to it (borrowed), or to NULL with an error if it cannot be loaded.
- * If this returns false, the handler must return RSP_WAIT.
+ * Is the table of symbols ready?
+ *
+ * Returns true with *symbols set to the table, borrowed.
+ * Returns true with *symbols NULL and *err set if it cannot be loaded (TS_EIO, TS_ENOMEM).
+ * Returns false if it is not ready; the handler must then return RSP_WAIT.
  */
 bool rsp_wait_until_symbols_read(struct rsp_session *s, struct ts_symbols **symbols, struct ts_error *err);
 

@@ -30,22 +30,26 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q);
 void rsp_collector_free(struct rsp_collector *c);
 
 /*
- * The tracepoints and their actions, which the caller fills before the run starts.  During the run and
- * afterwards it holds the results; rsp_collector_status() updates the figures of its status.
+ * Returns the tracepoints and their actions, borrowed, which the caller fills before the run starts.  During
+ * the run and afterwards they hold the results.
  */
 struct ts_tracing *rsp_collector_tracing(struct rsp_collector *c);
+
+/* Update the figures of the run's status.  Returns the status, borrowed. */
 const struct ts_run_status *rsp_collector_status(struct rsp_collector *c);
 
 /* Has a run begun?  It may have no frames. */
 bool rsp_collector_has_begun(const struct rsp_collector *c);
 
-/* The frames so far; borrowed. */
+/* Returns the frames so far, borrowed. */
 struct ts_frames *rsp_collector_frames(struct rsp_collector *c);
 
 /*
  * Can the condition and the actions of @tp be evaluated?
  *
- * Returns false with the reason in one sentence (TS_EUNSUPPORTED, TS_ECORRUPT for an expression, TS_ENOMEM).
+ * Returns false if an action or an expression is not supported (TS_EUNSUPPORTED).
+ * Returns false if an expression is malformed (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
 
@@ -76,14 +80,14 @@ enum rsp_run_text {
 	RSP_N_RUN_TEXTS,
 };
 
-/* Set one, in place of the one before.  Returns false if memory is exhausted. */
+/* Replace a text by @len bytes of @text.  Returns false if memory is exhausted. */
 bool rsp_collector_set_text(struct rsp_collector *c, enum rsp_run_text which, const char *text, size_t len);
 
 /*
  * Begin a run of the tracepoints of @process; the frames of the previous run are dropped.  It collects nothing
  * until the first rsp_collector_span().
  *
- * Returns false as rsp_collector_check() does, for any tracepoint.
+ * Returns false if one of the tracepoints cannot be evaluated, with the code of rsp_collector_check().
  */
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err);
 
@@ -102,7 +106,7 @@ bool rsp_collector_slice(struct rsp_collector *c, int64_t end_ns);
 /* End a running run. */
 void rsp_collector_stop(struct rsp_collector *c);
 
-/* Is a span under way? */
+/* Is a span being collected? */
 bool rsp_collector_is_busy(const struct rsp_collector *c);
 
 /* The position up to which the span is done, and its last position. */

@@ -57,7 +57,7 @@ struct rsp_tracing {
 	struct ts_found found;           /* the stop of a run that is followed by collecting */
 };
 
-/* Returns false if memory is exhausted; then no fini is needed. */
+/* Returns false if memory is exhausted (TS_ENOMEM).  No fini is needed then. */
 bool rsp_tracing_init(struct rsp_tracing *t, const struct rsp_target *target, struct ts_error *err);
 /* After more has been read: add frames for the new steps. */
 void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q);
@@ -71,8 +71,9 @@ void rsp_tracing_take(struct rsp_tracing *t);
 void rsp_tracing_reset(struct rsp_tracing *t);
 
 /*
- * Make the implied tracepoint of a recording without tracepoints; rsp_tracing_shown() then has it.  Returns
- * false if the trace cannot be read.
+ * Make the implied tracepoint of a recording without tracepoints; rsp_tracing_shown() then has it.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err);
 
@@ -80,10 +81,14 @@ bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err);
 bool rsp_tracing_has_run(const struct rsp_tracing *t);
 
 /*
- * The frames of the shown run, and its definition: the client's own run once it has started; before that, and
- * after a refused start, the recording's.
+ * The shown run is the client's own once it has started.  Before that, and after a refused start, it is the
+ * recording's.
+ *
+ * Returns its frames, borrowed.
  */
 struct ts_frames *rsp_tracing_frames(struct rsp_tracing *t);
+
+/* Returns the definition of the shown run, borrowed. */
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_tracing *t);
 
 /*
@@ -99,8 +104,10 @@ static inline bool rsp_tracing_is_looking(const struct rsp_tracing *t)
 }
 
 /*
- * Select frame @n, or the live state with TS_NO_FRAME.  Returns false if the trace cannot be read; the
- * selection is then unchanged.
+ * Select frame @n, or the live state with TS_NO_FRAME.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT); the selection is then
+ * unchanged.
  */
 bool rsp_tracing_select(struct rsp_tracing *t, uint64_t n, struct ts_error *err);
 
@@ -119,13 +126,18 @@ uint64_t rsp_tracing_next(const struct rsp_tracing *t);
  * Frames in a row as bytes (src/query/frame_bytes.h): at most @len bytes from @off on are appended to @out,
  * none at the end.
  *
- * Returns false if @off is beyond the end, or too far after the last piece to be searched at once, or if the trace
- * cannot be read.
+ * Returns false if @off is beyond the end, or too far after the last piece to be searched at once.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err);
 
-/* Begin the run that the client has defined.  Returns false with the reason. */
+/*
+ * Begin the run that the client has defined.
+ *
+ * Returns false if the client has defined no tracepoint (TS_EUSAGE).
+ * Returns false if a tracepoint cannot be evaluated, as rsp_collector_check().
+ */
 bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_regview *view,
 		       bool is_physical, struct ts_error *err);
 

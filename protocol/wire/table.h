@@ -66,7 +66,8 @@ void rsp_table_fini(struct rsp_table *t);
  * of one letter matches whatever follows.  @a is set to the arguments, without the separator; it is already
  * bad if the packet may not have them.
  *
- * Returns the packet, NULL if it is unknown.
+ * Returns the packet.
+ * Returns NULL if it is unknown.
  */
 const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t *payload, size_t len,
 					struct rsp_args *a);
@@ -74,8 +75,9 @@ const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t
 /*
  * Find the packet and run its handler.
  *
- * Returns the handler's result, RSP_UNSUPPORTED for an unknown packet, RSP_BAD (handler not called) if the
- * packet has arguments that it must not have.
+ * Returns the handler's result.
+ * Returns RSP_UNSUPPORTED for an unknown packet, RSP_BAD (handler not called) if the packet has arguments
+ * that it must not have.
  */
 enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, const uint8_t *payload,
 			    size_t len, struct rsp_reply *r);

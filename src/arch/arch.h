@@ -19,7 +19,7 @@
 
 struct ts_error;
 
-/* What a register is for, where the model or the protocol must know. */
+/* The role of a register, for registers that the model or the protocol treats specially. */
 enum ts_role {
 	TS_ROLE_NONE,
 	TS_ROLE_PC,
@@ -68,12 +68,15 @@ struct ts_type_def {
 	unsigned n_fields;
 };
 
-/* A feature: a named group of registers that gdb accepts or rejects as a whole. */
+/*
+ * A feature: a named group of registers that gdb accepts or rejects as a whole (gdb's manual, "Standard
+ * Target Features").
+ */
 struct ts_feature_def {
 	const char *name; /* "org.gnu.gdb.i386.core" */
 	bool is_optional; /* false: gdb rejects the description, or a usual program with it, without it */
-	uint32_t needs;   /* mask of optional features that gdb wants beside this one; they come before it */
-	const struct ts_reg_def *regs; /* none is legal: the feature's name alone says something */
+	uint32_t needs;   /* mask of optional features that gdb requires with this one; they come before it */
+	const struct ts_reg_def *regs; /* may be empty: the feature's name alone has a meaning */
 	unsigned n_regs;
 	const struct ts_type_def *types; /* declared before the registers that have them */
 	unsigned n_types;
@@ -88,11 +91,10 @@ struct ts_arch {
 	uint8_t addr_bits;    /* width of an address: 32 or 64 */
 	uint8_t min_insn_len; /* shortest instruction in bytes; instructions begin at multiples of it */
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
-	/* a watchpoint stops the processor before the access: debuggers then step over it */
+	/* a watchpoint stops the processor before the access, so that debuggers step over the instruction */
 	bool is_trap_early;
-	/* ARM with Thumb: the T bit of the flags register tells gdb which instruction set runs */
-	bool has_thumb;
-	bool has_signed_addrs; /* gdb takes the top bit of an address for a sign */
+	bool has_thumb;        /* ARM: the T bit of the flags register selects the instruction set */
+	bool has_signed_addrs; /* gdb sign-extends addresses */
 	/* a processor that stops in the delay slot of a taken branch reports the address of the branch */
 	bool has_delay_slots;
 	const struct ts_feature_def *features;
@@ -110,22 +112,22 @@ struct ts_reg {
 	enum ts_role role;
 };
 
-/* The registers that a recording offers.  Constant once made. */
+/* The registers of a recording.  Constant after it is initialized. */
 struct ts_regset {
 	const struct ts_arch *arch; /* borrowed: a constant table */
 	uint32_t features;          /* bit i: feature i of the architecture is present */
 	struct ts_reg *regs;        /* owned; ascending regnum and offset */
 	unsigned n_regs;
 	uint32_t g_len;        /* bytes of a 'g' packet's registers */
-	int pc, sp, fp, flags; /* indices into regs, -1 where there is none (pc always is) */
+	int pc, sp, fp, flags; /* indices into regs; -1: none; pc is never -1 */
 	/*
 	 * A set that was read from a description (ts_tdesc_parse()) has features of its own instead of the
 	 * architecture's.
 	 */
 	const struct ts_feature_def *own; /* NULL: the features of arch; else in the arena */
 	unsigned n_own;
-	const char *gdb_name;  /* for <architecture>: of arch, or what the description says */
-	const char *osabi;     /* what the description says, or NULL */
+	const char *gdb_name;  /* for <architecture>: of arch, or from the description */
+	const char *osabi;     /* from the description, or NULL */
 	struct ts_arena arena; /* owned: names and definitions of own */
 };
 
@@ -133,101 +135,107 @@ struct ts_regset {
  * Find an architecture by tracestub's name, by one of its aliases ("amd64", "arm64", ...) or by gdb's name;
  * case is ignored.
  *
- * A name that says no byte order finds the usual one: "arm" and "aarch64" little-endian, "mips" and "ppc64"
- * big-endian.
+ * If the name has no byte order, the result has the usual one: "arm" and "aarch64" are little-endian, "mips"
+ * and "ppc64" big-endian.
  *
- * Returns the table, NULL if the name is unknown.
+ * Returns the architecture, a constant.
+ * Returns NULL if the name is unknown.
  */
 const struct ts_arch *ts_arch_find(const char *name);
 
-/* The same architecture in the given byte order; NULL if it does not exist in that order. */
+/* Returns @arch in the given byte order, a constant; NULL if it does not exist in that order. */
 const struct ts_arch *ts_arch_in_order(const struct ts_arch *arch, bool is_big_endian);
 
-/* All architectures in a fixed order; *n is set to their number. */
+/* Returns all architectures in a fixed order, a constant array; *n is set to their number. */
 const struct ts_arch *const *ts_arch_all(unsigned *n);
 
 /*
- * Make the register set of an architecture.
+ * Initialize the register set of an architecture.
  *
- * @features names optional features as a mask of ordinals; the mandatory ones are always there, and so are
- * those that an optional one needs.  Bits above the architecture's features are ignored.
+ * @features is a mask of optional features, by ordinal.  The mandatory features, and features that an
+ * optional one needs, are always included.  Bits above the architecture's features are ignored.
  *
- * On success @set owns its memory, to be given back with ts_regset_fini().
- * Returns false if memory is exhausted (TS_ENOMEM in @err); @set then is empty and needs no fini.
+ * Returns true on success.  The caller calls ts_regset_fini().
+ * Returns false if memory is exhausted (TS_ENOMEM); @set is then empty.
  */
 bool ts_regset_init(struct ts_regset *set, const struct ts_arch *arch, uint32_t features,
 		    struct ts_error *err);
 
 /*
- * Make the register set of a description that has features of its own.
+ * Initialize the register set of a target description with features of its own.
  *
- * @own are its features in order; numbers are given and registers placed as for those of an architecture.
- * Roles are taken from the architecture by the registers' names, as gdb does, without regard to case.
- * @gdb_name and @osabi are the description's words for them; @osabi may be NULL.
- * @arena holds @own, the words, and all that they point at; the set takes it over, also on failure.
+ * @own are its features in order.  Numbers and places are assigned as for an architecture.  Roles are those
+ * of the registers of @arch with the same names, in upper or lower case, as in gdb.  @gdb_name and @osabi are
+ * from the description; @osabi may be NULL.  @arena contains @own, the names, and everything that they point
+ * at; the set takes ownership of it, also on failure.
  *
- * Returns false with @set empty if two registers have one number or no register is the program counter
- * (TS_ECORRUPT), if the registers are more than a megabyte (TS_ELIMIT), or if memory is exhausted
- * (TS_ENOMEM).
+ * Returns true on success.  The caller calls ts_regset_fini().
+ * Returns false if two registers have the same number, or if no register is the program counter
+ * (TS_ECORRUPT).
+ * Returns false if the registers have more than a megabyte (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * After a failure @set is empty.
  */
 bool ts_regset_init_own(struct ts_regset *set, const struct ts_arch *arch, const char *gdb_name,
 			const char *osabi, const struct ts_feature_def *own, unsigned n_own,
 			struct ts_arena *arena, struct ts_error *err);
 
-/* Give back what @set owns.  A set that is all zero bytes may be given. */
+/* Free what @set owns.  @set may be all zero bytes. */
 void ts_regset_fini(struct ts_regset *set);
 
 /*
- * Walk the features of a set in the order of its description.
+ * Iterate over the features of a set in the order of its description.  *at is 0 for the first call;
+ * afterwards it is 1 + the ordinal of the feature that was returned (see ts_reg.feature).
  *
- * @at is 0 for the first call; afterwards it is one more than the ordinal of the feature returned (see
- * ts_reg.feature). Returns NULL after the last.
+ * Returns the feature, borrowed from the set.
+ * Returns NULL after the last one.
  */
 const struct ts_feature_def *ts_regset_next_feature(const struct ts_regset *set, unsigned *at);
 
-/* The register that is the program counter. */
+/* Returns the register of @arch that is the program counter, a constant; never NULL. */
 const struct ts_reg_def *ts_arch_pc(const struct ts_arch *arch);
 
-/* Ordinal of the feature @name in @arch for the mask above, -1 if it has none of that name. */
+/* Returns the ordinal of the feature @name in @arch, for masks of features; -1 if there is none. */
 int ts_arch_feature(const struct ts_arch *arch, const char *name);
 
-/* The mask of those of the @n features @names that @arch has. */
+/* Returns the mask of the features among the @n @names that @arch has. */
 uint32_t ts_arch_features(const struct ts_arch *arch, const char *const *names, size_t n);
 
-/* Ordinal of the feature of @arch that has the register @reg, -1 if none has. */
+/* Returns the ordinal of the feature of @arch that has the register @reg; -1 if none has. */
 int ts_arch_feature_with(const struct ts_arch *arch, const char *reg);
 
 /*
- * The features, as a mask, without which gdb does not arrange for an operating system: system calls, /proc,
- * signals.
- *
- * @osabi is gdb's word for the system, "GNU/Linux" for instance; NULL: none.
+ * Returns the mask of the features that gdb requires to support an operating system: its system calls, /proc,
+ * and signals.  @osabi is gdb's name of the system, for example "GNU/Linux"; NULL: none.
  */
 uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi);
 
-/* Index into set->regs of the register called @name, -1 if there is none. */
+/* Returns the index in set->regs of the register called @name; -1 if there is none. */
 int ts_regset_find(const struct ts_regset *set, const char *name);
 
-/* The register that contains the byte at @off of the 'g' layout.  Returns NULL if no register contains it. */
+/*
+ * Returns the register that contains the byte at @off of the 'g' layout, borrowed from the set; NULL if none
+ * does.
+ */
 const struct ts_reg *ts_regset_at(const struct ts_regset *set, uint64_t off);
 
-/* Index into set->regs of gdb's register number @regnum, -1 if there is none. */
+/* Returns the index in set->regs of the register with gdb's number @regnum; -1 if there is none. */
 int ts_regset_by_num(const struct ts_regset *set, uint32_t regnum);
 
 /*
- * Read @len bytes (at most 8) in the architecture's byte order as a number, and the reverse: the low @len
- * bytes of @val.
+ * Read or write a number of @len bytes, at most 8, in the byte order of @arch.  ts_arch_put() writes the low
+ * @len bytes of @val.
  */
 uint64_t ts_arch_get(const struct ts_arch *arch, const uint8_t *bytes, size_t len);
 void ts_arch_put(const struct ts_arch *arch, uint8_t *bytes, size_t len, uint64_t val);
 
 /*
- * An address as gdb has it in 64 bits, where it does not look at the architecture's own width: in trace
- * frames.
+ * Returns the 64-bit form that gdb uses for @addr where it ignores the architecture's width of addresses: in
+ * trace frames.
  */
 uint64_t ts_arch_wide_addr(const struct ts_arch *arch, uint64_t addr);
 
-/* The bits of an address that count: all ones of the address width. */
+/* Returns a mask of the bits of an address. */
 uint64_t ts_arch_addr_mask(const struct ts_arch *arch);
 
 #endif

@@ -14,8 +14,8 @@ struct ts_arch;
  * The name of system call @number of Linux on @arch; @number is what the program leaves in the register of
  * the call's number (MIPS o32: 4000 and up).
  *
- * Returns the name, terminated, in @name (at most @size bytes), or NULL if it is not known: another
- * processor, a number without a call, memory exhausted.
+ * Returns the name, terminated, in @name (at most @size bytes).
+ * Returns NULL if it is not known: another processor, a number without a call, memory exhausted.
  */
 const char *ts_syscall_name(const struct ts_arch *arch, uint64_t number, char *name, size_t size);
 

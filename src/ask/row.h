@@ -97,7 +97,7 @@ void ts_row_list_end(struct ts_row *row, unsigned i);
 void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,
 		  bool is_number, bool is_big_endian);
 
-/* The text of a TEXT cell. */
+/* Returns the text of a TEXT cell, borrowed until the row changes. */
 const char *ts_row_get(const struct ts_row *row, unsigned i);
 
 /*

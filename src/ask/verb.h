@@ -127,8 +127,10 @@ struct ts_rows_ops {
 	/*
 	 * Begin to answer rows->qn; the rest of the struct is zero.  May be NULL.
 	 *
-	 * Returns false if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if memory is
-	 * exhausted; close() is called then.
+	 * Returns false if the question makes no sense here (TS_EUSAGE).
+	 * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+	 * Returns false if memory is exhausted (TS_ENOMEM).
+	 * After a failure close() is called.
 	 */
 	bool (*begin)(struct ts_rows *rows, struct ts_error *err);
 	/* Fill @row, which is empty, with the next row. */
@@ -161,8 +163,10 @@ struct ts_rows {
 };
 
 /*
- * A cursor over the answer to @qn; both are borrowed until it is closed.  Returns NULL if begin() of @ops does not succeed, or
- * memory is exhausted (TS_ENOMEM).
+ * A cursor over the answer to @qn; both are borrowed until it is closed.
+ *
+ * Returns NULL if begin() of @ops does not succeed.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 void *ts_rows_open(const struct ts_rows_ops *ops, struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 		   struct ts_error *err);
@@ -197,10 +201,10 @@ struct ts_verb {
 /* The members columns and n_columns of a verb or another table, whose columns are the array @c. */
 #define TS_COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
-/* The verb of this name, NULL if there is none. */
+/* Returns the verb called @name, a constant; NULL if there is none. */
 const struct ts_verb *ts_verb_find(const char *name, size_t len);
 
-/* All verbs in the order of the manual; *n is set to their number. */
+/* Returns all verbs in the order of the manual, a constant array; *n is set to their number. */
 const struct ts_verb *const *ts_verbs(size_t *n);
 
 #endif

@@ -59,7 +59,7 @@ bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_e
 	snprintf(f->part, len, "%s.XXXXXX", path);
 	f->fd = mkstemp(f->part);
 	if (f->fd < 0 || fchmod(f->fd, 0666 & ~file_mask) < 0)
-		return ts_fail_errno(err, "cannot make a file beside %s", path);
+		return ts_fail_errno(err, "cannot create a file in the folder of %s", path);
 	return true;
 }
 
@@ -111,7 +111,7 @@ bool ts_atomic_file_place(struct ts_atomic_file *f, struct ts_error *err)
 	if (f->is_stdout)
 		return true;
 	if (rename(f->part, f->path) < 0)
-		return ts_fail_errno(err, "cannot put %s in its place", f->path);
+		return ts_fail_errno(err, "cannot rename the new file to %s", f->path);
 	close(f->fd);
 	f->fd = -1;
 	return true;

@@ -33,15 +33,21 @@ bool ts_atomic_file_is_same(const char *a, const char *b);
 /*
  * Begin to write the file @path; "-" is the standard output.
  *
- * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO), or memory
- * is exhausted.  The caller must call ts_atomic_file_fini() in both cases.
+ * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The caller must call ts_atomic_file_fini() in both cases.
  */
 bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_error *err);
 
 /* Discard a file that was not finished. */
 void ts_atomic_file_fini(struct ts_atomic_file *f);
 
-/* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+/*
+ * Append.
+ *
+ * Returns false if it cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err);
 
 /*
@@ -51,12 +57,14 @@ bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len
 void ts_sync_folder_of(const char *path);
 
 /*
- * Rename the complete file to its path, without a sync.  For files that can be made again: after a crash of the machine the
- * file may exist without its data.
+ * Rename the complete file to its path, without a sync.  For files that can be made again: after a crash of
+ * the machine the file may exist without its data.
+ *
+ * Returns false if the file cannot be written or renamed (TS_EIO).
  */
 bool ts_atomic_file_place(struct ts_atomic_file *f, struct ts_error *err);
 
-/* Sync the complete file and rename it to its path. */
+/* Sync the complete file and rename it to its path.  Returns false if a system call fails (TS_EIO). */
 bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err);
 
 #endif

@@ -25,15 +25,27 @@ void ts_buf_fini(struct ts_buf *b);
 
 /* Empty the buffer and reset a failure; its memory is kept. */
 void ts_buf_reset(struct ts_buf *b);
+
+/* Returns true if memory was not exhausted since the buffer was initialized or reset. */
 bool ts_buf_ok(const struct ts_buf *b);
 
 /*
- * Reserve @len more bytes.  Returns their address (they are not yet counted in len), NULL if memory is exhausted.
+ * Reserve @len more bytes, which are not yet counted in len.
+ *
+ * Returns their address, valid until the next append.
+ * Returns NULL if memory is exhausted.
  */
 uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
 
-/* Append @len bytes uninitialised and return them; NULL if memory is exhausted. */
+/*
+ * Append @len uninitialized bytes.
+ *
+ * Returns their address, valid until the next append.
+ * Returns NULL if memory is exhausted.
+ */
 uint8_t *ts_buf_add(struct ts_buf *b, size_t len);
+
+/* Append bytes, a character, a text, or formatted text.  After a failure they do nothing: see ts_buf_ok(). */
 void ts_buf_put(struct ts_buf *b, const void *data, size_t len);
 static inline void ts_buf_putc(struct ts_buf *b, uint8_t c)
 {
@@ -55,7 +67,7 @@ void ts_buf_hex(struct ts_buf *b, const void *data, size_t len);
 /* Drop the first @len bytes. */
 void ts_buf_consume(struct ts_buf *b, size_t len);
 
-/* The text, terminated; valid until the next append.  "" after a failure. */
+/* Returns the contents, terminated, valid until the next append; "" after a failure. */
 const char *ts_buf_text(struct ts_buf *b);
 
 #endif

@@ -20,7 +20,9 @@ bool ts_cache_dir(char dir[PATH_MAX]);
  * The path, without a suffix, of a file in the cache directory that belongs to the trace @trace.  Its name is the name of
  * the trace (if @is_real, of the target of a symbolic link) and a hash of the file's whole path.
  *
- * Returns false if the trace does not exist, if there is no directory, or if the path is too long.
+ * Returns false if the trace does not exist.
+ * Returns false if there is no directory.
+ * Returns false if the path is too long.
  */
 bool ts_cache_dir_name(const char *trace, bool is_real, char path[PATH_MAX]);
 

@@ -9,6 +9,7 @@
 /* The duration of a slice. */
 #define TS_SLICE_NS INT64_C(2000000)
 
+/* Returns the time of the monotonic clock in nanoseconds. */
 static inline int64_t ts_now_ns(void)
 {
 	struct timespec ts;

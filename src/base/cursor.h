@@ -23,6 +23,10 @@ struct ts_cursor {
 	struct ts_error *err; /* the first failure */
 };
 
+/*
+ * A cursor over the @len bytes at @p, which are borrowed, as are @what and @err.  @off is the file offset of
+ * @p.  *err must be empty.
+ */
 static inline struct ts_cursor ts_cursor(const uint8_t *p, size_t len, uint64_t off, const char *what,
 					 struct ts_error *err)
 {
@@ -36,11 +40,18 @@ static inline bool ts_ok(const struct ts_cursor *c)
 }
 
 /*
- * Fail because fewer than @need bytes are left (TS_ETRUNC); the cursor is empty afterwards.  Returns NULL.
+ * Fail because fewer than @need bytes are left (TS_ETRUNC); the cursor is empty afterwards.
+ *
+ * Returns NULL in all cases.
  */
 const uint8_t *ts_cursor_short(struct ts_cursor *c, uint64_t need);
 
-/* Take the next @len bytes.  Returns them (borrowed from the range), NULL when fewer are left. */
+/*
+ * Advance by @len bytes.
+ *
+ * Returns these bytes, borrowed from the range.
+ * Returns NULL if fewer are left (TS_ETRUNC); the cursor is empty afterwards.
+ */
 static inline const uint8_t *ts_take(struct ts_cursor *c, uint64_t len)
 {
 	const uint8_t *p = c->p;
@@ -53,6 +64,7 @@ static inline const uint8_t *ts_take(struct ts_cursor *c, uint64_t len)
 	return p;
 }
 
+/* Read a byte.  Returns 0 after a failure. */
 static inline uint8_t ts_u8(struct ts_cursor *c)
 {
 	const uint8_t *p = ts_take(c, 1);
@@ -60,7 +72,7 @@ static inline uint8_t ts_u8(struct ts_cursor *c)
 	return p ? *p : 0;
 }
 
-/* Numbers in either byte order, 0 after a failure. */
+/* Read a number of 16, 32 or 64 bits, little-endian (le) or big-endian (be).  Return 0 after a failure. */
 static inline uint16_t ts_u16le(struct ts_cursor *c)
 {
 	const uint8_t *p = ts_take(c, 2);
@@ -101,10 +113,16 @@ static inline uint32_t ts_u32be(struct ts_cursor *c)
  */
 uint64_t ts_count(struct ts_cursor *c, uint64_t n, size_t min_item_len);
 
-/* A cursor over the next @len bytes, which this one skips.  Shares *err; empty when fewer are left. */
+/*
+ * Advance by @len bytes.
+ *
+ * Returns a cursor over these bytes that shares *err; it is empty if fewer are left (TS_ETRUNC).
+ */
 struct ts_cursor ts_sub(struct ts_cursor *c, uint64_t len, const char *what);
 
-/* Sums and products of numbers from a file.  Return false on overflow. */
+/*
+ * Set *sum or *product to the result for two numbers from a file.  Return false if it does not fit 64 bits.
+ */
 static inline bool ts_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
 	return !__builtin_add_overflow(a, b, sum);

@@ -36,9 +36,10 @@ struct ts_error {
 void ts_error_reset(struct ts_error *err);
 
 /*
- * Fill @err, unless it holds an error already: the first failure is kept.
+ * Set *err to @code, @off and a sentence, unless it has an error already: the first failure is kept.
  *
- * @off is a file offset or TS_NO_OFF.  A sentence that is too long for @err is truncated.
+ * @code is not TS_OK.  @off is a file offset or TS_NO_OFF.  A sentence that is too long is truncated.
+ *
  * Returns false, so that a function can end with "return ts_fail(...)".
  */
 bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *fmt, ...)
@@ -51,12 +52,19 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 void *ts_no_memory(struct ts_error *err, const char *what);
 
 /*
- * Put "WHAT: " before the sentence.  If both are too long, WHAT is truncated or omitted.  Returns false
- * like ts_fail().
+ * Put "WHAT: " before the sentence of *err, whose code does not change.  If both are too long, WHAT is
+ * truncated or omitted.
+ *
+ * Returns false, like ts_fail().
  */
 bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Fill @err from errno: "WHAT: No such file or directory"; returns false. */
+/*
+ * Set *err from errno to "WHAT: No such file or directory", unless it has an error already.  The code is
+ * TS_ENOMEM for ENOMEM, else TS_EIO.
+ *
+ * Returns false, like ts_fail().
+ */
 bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -24,8 +24,8 @@ struct ts_fit_column {
 uint32_t ts_fit_width_of(const char *text);
 
 /*
- * Narrow the widest of the columns that may be cut, until all columns with two blanks between them have at most @room
- * places.  If that is impossible, all these columns get their minimum width.
+ * Narrow the widest of the columns that may be cut until all columns, with two blanks between them, have at
+ * most @room places.  If that is impossible, the columns that may be cut have their minimum width.
  */
 void ts_fit_columns(struct ts_fit_column *columns, size_t n, uint32_t room);
 

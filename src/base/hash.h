@@ -29,6 +29,7 @@ static inline uint64_t ts_hash_begin(uint64_t a, uint64_t b)
 	return ts_hash_fold(a ^ ts_hash_key[0], b ^ ts_hash_key[1]);
 }
 
+/* Add a number to an unfinished hash. */
 static inline uint64_t ts_hash_add(uint64_t hash, uint64_t a)
 {
 	return ts_hash_fold(hash ^ a, ts_hash_key[1]);

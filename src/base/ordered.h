@@ -21,7 +21,11 @@ void ts_ordered_fini(struct ts_ordered *o);
 /* Add @key, which is not in the set.  Returns false if memory is exhausted; the set is then unchanged. */
 bool ts_ordered_add(struct ts_ordered *o, uint64_t key);
 
-/* As the function above, if the number is at most @to; the number is removed from the set. */
+/*
+ * Remove the smallest number >= @from from the set, if it is at most @to, and set *key to it.
+ *
+ * Returns false if there is no such number.
+ */
 bool ts_ordered_take(struct ts_ordered *o, uint64_t from, uint64_t to, uint64_t *key);
 
 #endif

@@ -17,6 +17,7 @@ static inline size_t ts_suffix_len(const char *name, size_t len, const char *suf
 	return len > n && !memcmp(name + len - n, suffix, n) ? n : 0;
 }
 
+/* Is @name longer than @suffix, and does it end with it? */
 static inline bool ts_has_suffix(const char *name, const char *suffix)
 {
 	return ts_suffix_len(name, strlen(name), suffix) != 0;

@@ -46,7 +46,10 @@ static inline bool ts_utf8_are_plain(const char *p)
 	quote = x ^ ones * '"';
 	slash = x ^ ones * '\\';
 	del = x ^ ones * 0x7f;
-	/* a byte below what is taken from it gets its top bit, and none above it if all are ASCII */
+	/*
+	 * a subtraction sets the top bit of a byte below the subtrahend; it borrows only from bytes that are
+	 * not plain
+	 */
 	return !((x | (x - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones)) & tops);
 }
 

@@ -15,14 +15,14 @@
 /* The caller provides memory for all bits, and 4 bytes more. */
 struct ts_bit_writer {
 	uint8_t *p;    /* borrowed; the address of the next byte */
-	uint64_t bits; /* the first n of them are pending */
+	uint64_t bits; /* the highest n bits are pending */
 	unsigned n;    /* below 32 */
 };
 
 struct ts_bit_reader {
 	const uint8_t *p; /* borrowed */
-	size_t len;       /* bytes; later bits are 0 */
-	uint64_t at;      /* the number of bits that were read */
+	size_t len;       /* bytes; bits after them read as 0 */
+	uint64_t at;      /* the number of bits that have been read */
 };
 
 /* Append the low @n bits of @value, 1 to 32. */
@@ -65,7 +65,7 @@ static inline void ts_bits_put_number(struct ts_bit_writer *w, uint64_t value)
 		ts_bits_put(w, (uint32_t)value, (n > 32 ? 32 : n) - 1);
 }
 
-/* The next 32 bits, without consuming them. */
+/* Returns the next 32 bits without consuming them. */
 static inline uint32_t ts_bits_peek(const struct ts_bit_reader *r)
 {
 	size_t off = (size_t)(r->at >> 3);
@@ -80,7 +80,7 @@ static inline uint32_t ts_bits_peek(const struct ts_bit_reader *r)
 	return (uint32_t)(be64toh(ts_load(p)) << (r->at & 7) >> 32);
 }
 
-/* The next @n bits, at most 32. */
+/* Read and return the next @n bits, at most 32. */
 static inline uint32_t ts_bits_take(struct ts_bit_reader *r, unsigned n)
 {
 	uint32_t bits = ts_bits_peek(r);
@@ -89,6 +89,7 @@ static inline uint32_t ts_bits_take(struct ts_bit_reader *r, unsigned n)
 	return n ? bits >> (32 - n) : 0;
 }
 
+/* Read and return a number that ts_bits_put_number() has written. */
 static inline uint64_t ts_bits_take_number(struct ts_bit_reader *r)
 {
 	unsigned n = ts_bits_take(r, 6);
@@ -103,7 +104,7 @@ static inline uint64_t ts_bits_take_number(struct ts_bit_reader *r)
 	return high << (n - 1) | ts_bits_take(r, n - 1);
 }
 
-/* Were more bits read than there are? */
+/* Have more bits been read than the stream has? */
 static inline bool ts_bits_is_over(const struct ts_bit_reader *r)
 {
 	return r->at > (uint64_t)r->len * 8;

@@ -31,8 +31,9 @@ struct ts_call_block {
 	uint64_t pos;     /* of its first call */
 	uint32_t ordinal; /* of its first call */
 	uint32_t thread;
-	uint32_t off;       /* in the bytes of its segment */
-	uint16_t n, n_ends; /* calls and switches; those of them that end in the segment */
+	uint32_t off;       /* of its first byte in the bytes of its segment */
+	uint16_t n;         /* the number of its calls and switches */
+	uint16_t n_ends;    /* the number of its calls that end in the segment */
 };
 
 struct ts_call_symbol {
@@ -58,7 +59,12 @@ struct ts_call_pack {
 /* Packs a segment. */
 struct ts_call_packer;
 
-/* Edges of calls are added to @edges (borrowed).  Returns NULL if memory is exhausted. */
+/*
+ * A packer that adds the edges of calls to @edges (borrowed until ts_call_packer_free()).
+ *
+ * Returns the packer, which the caller frees with ts_call_packer_free().
+ * Returns NULL if memory is exhausted.
+ */
 struct ts_call_packer *ts_call_packer_new(struct ts_call_edges *edges);
 void ts_call_packer_free(struct ts_call_packer *p);
 
@@ -68,29 +74,33 @@ void ts_call_packer_add(struct ts_call_packer *p, const struct ts_call *calls, u
 /*
  * Set *pack to all blocks that were added.
  *
- * Returns false if memory is exhausted or they have 4 GiB.  The caller must call ts_call_pack_fini() in both cases.
+ * Returns false if memory is exhausted.
+ * Returns false if the blocks have 4 GiB or more.
+ * The caller calls ts_call_pack_fini() in both cases.
  */
 bool ts_call_packer_finish(struct ts_call_packer *p, struct ts_call_pack *pack);
 
 void ts_call_pack_fini(struct ts_call_pack *pack);
 
 /*
- * Unpack the calls of block @at to @calls, with pc and target from @edges.  If its bytes are wrong, the
+ * Unpack the calls of block @at to @calls, with pc and target from @edges.  If its bytes are invalid, the
  * index file is marked as damaged.
  *
- * Returns the number of calls.
+ * Returns the number of calls and switches.
  */
 unsigned ts_call_unpack(const struct ts_call_pack *pack, const struct ts_call_edges *edges, size_t at,
 			struct ts_call calls[TS_CALL_BLOCK]);
 
 /*
- * Save to an index file, or load from its arrays.  Loading returns false if the arrays contradict each other;
- * the caller must check the blocks' threads, ordinals and positions.
+ * Save a packed segment to an index file, or load it from the file's arrays.
+ *
+ * ts_call_pack_load() returns false if the arrays contradict each other.  It does not check the threads,
+ * ordinals and positions of the blocks: the caller does.
  */
 void ts_call_pack_save(const struct ts_call_pack *pack, struct ts_index_file *f);
 bool ts_call_pack_load(struct ts_call_pack *pack, struct ts_index_arrays *a);
 
-/* Its size in an index file in bytes, without constant parts. */
+/* Returns the size of the segment in an index file in bytes, without its constant parts. */
 uint64_t ts_call_pack_saved_len(const struct ts_call_pack *pack);
 
 #endif

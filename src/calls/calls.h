@@ -22,18 +22,26 @@ struct ts_index_arrays;
 
 struct ts_calls;
 
-/* An empty object; NULL if memory is exhausted. */
+/*
+ * Returns an empty object, which the caller frees with ts_calls_free().
+ * Returns NULL if memory is exhausted.
+ */
 struct ts_calls *ts_calls_new(void);
 void ts_calls_free(struct ts_calls *c);
 
-/* The approximate memory of its calls in bytes, without those in a file.  Any thread may call this; 0 for NULL. */
+/*
+ * Returns the approximate memory of the calls in bytes, without calls in a file; 0 for NULL.  Any thread may
+ * call this.
+ */
 uint64_t ts_calls_mem(const struct ts_calls *c);
 
 /*
- * Add a call or switch to the list of call->thread; call->ordinal, end and kind (unless it is a switch) are
- * ignored: a call is open until ts_calls_end().  Positions of a thread must not descend.
+ * Add a call or switch to the list of call->thread.  Positions of a thread must not descend.  A call is open
+ * until ts_calls_end(): call->ordinal and call->end are ignored, and call->kind matters only if it is
+ * TS_CALL_SWITCH.
  *
- * Returns its ordinal; TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 calls.
+ * Returns its ordinal.
+ * Returns TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 calls.
  */
 uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call);
 
@@ -50,17 +58,18 @@ bool ts_calls_seal(struct ts_calls *c);
 
 /*
  * Make the calls of the first segment that were added so far visible to questions.  Ends that are added later may
- * become visible, too: they are after all positions that were known.
+ * become visible, too.  Such an end is after every position that was visible before.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_calls_show(struct ts_calls *c);
 
 /*
- * Save the segment that was sealed last to an index file, or load a segment from its arrays; @in_place: into the
- * segment that was sealed last, which is then mapped.
+ * Save the segment that was sealed last to an index file, or load a segment from the file's arrays.  With
+ * @in_place the loaded segment replaces the one that was sealed last; its bytes are then mapped from the
+ * file.
  *
- * ts_calls_load() returns false if memory is exhausted, or the arrays contradict each other.
+ * ts_calls_load() returns false if memory is exhausted, or if the arrays contradict each other.
  */
 void ts_calls_save(struct ts_calls *c, struct ts_index_file *f);
 bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads);
@@ -83,7 +92,7 @@ struct ts_call_window {
 uint32_t ts_calls_n_threads(const struct ts_calls *c);
 uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread);
 
-/* Get a call or switch; @ordinal is below ts_calls_n(). */
+/* Set *call to a call or switch.  @ordinal must be below ts_calls_n(). */
 void ts_calls_get(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint32_t ordinal,
 		  struct ts_call *call);
 
@@ -98,7 +107,8 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
 /*
  * The last call or switch of a thread by a step before position @pos.
  *
- * Returns its ordinal, TS_NO_CALL if there is none.
+ * Returns its ordinal.
+ * Returns TS_NO_CALL if there is none.
  */
 uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edges of the call graph: from a call instruction to its target.  There are few of them, even if calls are
- * many; each has a number.
+ * The edges of the call graph: from a call instruction to its target.  Each edge has a number.  Even a
+ * recording with many calls has few edges.
  */
 #ifndef TS_CALL_EDGES_H
 #define TS_CALL_EDGES_H
@@ -27,12 +27,15 @@ struct ts_call_edges {
 	uint32_t n;
 	size_t cap;
 	struct ts_hash_table by_edge;
-	uint32_t n_saved;
+	uint32_t n_saved; /* edges that ts_call_edges_save() has saved, or ts_call_edges_load() has loaded */
 };
 
 void ts_call_edges_fini(struct ts_call_edges *s);
 
-/* The number of an edge, which is added if it is new.  Returns TS_NO_EDGE if memory is exhausted. */
+/*
+ * Returns the number of an edge, which is added if it is new.
+ * Returns TS_NO_EDGE if memory is exhausted.
+ */
 uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t target);
 
 /* Save the edges that were added since the last call. */
@@ -42,7 +45,7 @@ void ts_call_edges_save(struct ts_call_edges *s, struct ts_index_file *f);
 uint64_t ts_call_edges_saved_len(const struct ts_call_edges *s);
 
 /*
- * Load saved edges; @is_known: they were loaded before.
+ * Load the edges that one ts_call_edges_save() has saved.  With @is_known they were loaded before.
  *
  * Returns false if memory is exhausted, or the arrays contradict each other.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The place in which the calls of a processor store their return address: at the stack pointer, or in a link register.
+ * The linkage of a processor: its calls store the return address at the stack pointer, or in a link register.
  */
 #ifndef TS_CALL_LINKAGE_H
 #define TS_CALL_LINKAGE_H
@@ -24,7 +24,7 @@ struct ts_linkage {
 /* The linkage of @arch (borrowed).  If the link register of a processor is unknown, its calls are assumed to push. */
 void ts_linkage_init(struct ts_linkage *l, const struct ts_arch *arch);
 
-/* The return address that the link register holds with value @lr. */
+/* Returns the return address if the link register has the value @lr. */
 uint64_t ts_linkage_return(const struct ts_linkage *l, uint64_t lr);
 
 /* Is @ret the return address of a call at @pc whose instruction has @insn_len bytes, 0 if unknown? */

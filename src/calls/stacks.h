@@ -28,8 +28,7 @@ struct ts_open_call {
 	uint64_t
 		inner; /* the greatest slot of the calls that ended in it: there its frame ends; 0: unknown */
 	uint32_t ordinal; /* in the thread's list (calls.h) */
-	uint32_t before;  /* 1 + the index of the call before it that returns to the same bucket, 0: none does
-			   */
+	uint32_t before;  /* 1 + the index of the previous call with the same bucket; 0: none */
 };
 
 /* The frame that the system pushed for a signal: from the handler's stack pointer up to the interrupted frame's. */
@@ -88,7 +87,9 @@ static inline bool ts_stacks_is_near(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= TS_NEAR_MOVE;
 }
 
-/* The current stack; there is one after the first move. */
+/*
+ * Returns the current stack, borrowed until the next ts_stacks_move().  There is none before the first move.
+ */
 static inline struct ts_stack *ts_stacks_current(const struct ts_stacks *ss)
 {
 	return &ss->items[ss->current];
@@ -128,7 +129,7 @@ bool ts_stacks_push(struct ts_stacks *ss, const struct ts_open_call *call);
 /* Remove the innermost call of the current stack.  Returns it, borrowed until the next push. */
 const struct ts_open_call *ts_stacks_pop(struct ts_stacks *ss);
 
-/* The number of calls of the current stack that are still open at the current stack pointer. */
+/* Returns the number of calls of the current stack that are still open at the current stack pointer. */
 static inline uint32_t ts_stacks_n_kept(const struct ts_stacks *ss)
 {
 	const struct ts_stack *s = ts_stacks_current(ss);
@@ -139,15 +140,19 @@ static inline uint32_t ts_stacks_n_kept(const struct ts_stacks *ss)
 	return n;
 }
 
-/* The same with control at return address @pc: for processors with a link register. */
+/* The same for processors with a link register, after a transfer of control to @pc. */
 uint32_t ts_stacks_n_kept_at(const struct ts_stacks *ss, uint64_t pc);
 
+/* The bucket of return address @ret. */
 static inline uint32_t ts_stacks_bucket(uint64_t ret)
 {
 	return (ret >> 1 ^ ret >> 9) % TS_N_BUCKETS;
 }
 
-/* The buckets of the current stack; NULL without a link register. */
+/*
+ * Returns the buckets of the current stack, borrowed.
+ * Returns NULL if the processor has no link register, or before a move.
+ */
 static inline const uint32_t *ts_stacks_buckets(const struct ts_stacks *ss)
 {
 	return ss->n ? ss->items[ss->current].buckets : NULL;

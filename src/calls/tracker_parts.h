@@ -52,19 +52,22 @@ struct ts_call_tracker {
 	struct ts_calls *out; /* borrowed */
 	struct ts_linkage linkage;
 	struct ts_reg_range sp, lr, root;
-	uint32_t low, high; /* the bytes that contain all of them */
+	uint32_t low, high; /* the range [low, high) of the 'g' layout that contains sp, lr and root */
 	uint64_t top_mask; /* the address bits that are compared for a write at the stack pointer */
-	unsigned below_top; /* the largest distance below it of a call's write */
-	bool is_physical;
-	bool is_before;                 /* the last step before another thread's shows its registers later */
+	unsigned below_top; /* the largest distance below the stack pointer of the write of a call */
+	bool is_physical;               /* as of ts_call_tracker_new() */
+	bool is_before;                 /* as of ts_call_tracker_new() */
 	bool is_failed;                 /* memory is exhausted */
 	uint64_t space;                 /* the root of the page tables */
 	struct ts_call_thread *threads; /* owned; by ordinal */
 	uint32_t n_threads;
-	uint32_t last; /* that ran */
+	uint32_t last; /* the thread that ran last */
 };
 
-/* The thread, which is added if it is new; NULL if memory is exhausted. */
+/*
+ * Returns thread @id, which is added if it is new, borrowed until the next call.
+ * Returns NULL if memory is exhausted.
+ */
 struct ts_call_thread *ts_call_tracker_thread(struct ts_call_tracker *tr, uint32_t id);
 
 /* Remove all threads. */

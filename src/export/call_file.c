@@ -130,7 +130,7 @@ bool ts_call_form_find(const char *name, enum ts_call_form *form)
 
 static bool fail_memory(struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 }
 
 static uint64_t end_of(const struct ts_call_file *f, const struct ts_call *x)

@@ -2,8 +2,8 @@
 /*
  * The calls of a recording as a file for other programs: folded stacks and Chrome's trace events.
  *
- * The unit of both is the instruction: what a viewer shows as a microsecond is one position.  The work is done in
- * slices.  Its memory grows with the calls of one thread (20 bytes each) and with the different stacks.
+ * The unit of both is the instruction: a viewer shows one position as one microsecond.  The work is done in
+ * slices.  The memory grows with the number of calls of one thread (20 bytes each) and of different stacks.
  */
 #ifndef TS_CALL_FILE_H
 #define TS_CALL_FILE_H
@@ -29,7 +29,9 @@ enum ts_call_form {
 	TS_CALLS_EVENTS,
 };
 
-/* A frame of folded stacks has at most this many functions; what deeper ones execute is the frame "...". */
+/*
+ * The largest depth of a folded stack.  Instructions of deeper functions are counted for a frame named "...".
+ */
 #define TS_MAX_FOLDED 512u
 
 /* Names used in the file.  A returned name is borrowed until the next call. */
@@ -40,14 +42,16 @@ struct ts_call_names {
 	void *user;
 };
 
-/* The form called @name: "folded" or "chrome".  Returns false if there is none. */
+/* Set *form to the form called @name: "folded" or "chrome".  Returns false if no form has this name. */
 bool ts_call_form_find(const char *name, enum ts_call_form *form);
 
 struct ts_call_file;
 
 /*
- * Begin to write the file that will be @path.  @q and the user of @names are borrowed until ts_call_file_free().
+ * Begin to write the file, which appears at @path when it is complete.  @q and the user of @names are
+ * borrowed until ts_call_file_free().
  *
+ * Returns the file, which the caller frees with ts_call_file_free().
  * Returns NULL if no file can be created at @path (TS_EIO).
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
@@ -62,8 +66,9 @@ void ts_call_file_free(struct ts_call_file *f);
  *
  * Returns TS_ITEM if there is more to do.
  * Returns TS_END if the file is complete and in its place.
- * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ECORRUPT), the file cannot be written (TS_EIO), or
- * memory is exhausted (TS_ENOMEM).
+ * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if the file cannot be written (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_call_file_run(struct ts_call_file *f, uint32_t n, struct ts_error *err);
 

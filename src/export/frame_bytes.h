@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace frame as it is in trace buffers and trace files: bytes in the target's byte order.
+ * The bytes of a trace frame in trace buffers and trace files, in the target's byte order.
  *
  *      u16 tracepoint, u32 length of what follows
  *      'R' registers in the layout of the 'g' packet
@@ -18,20 +18,23 @@
 #include "src/query/query.h"
 
 /*
- * Append frame @f.  Unknown memory is left out; unknown registers are zeros, since the format cannot express
- * them, but the Thumb bit of ARM's status register is always set correctly.  A frame that is_whole has the
- * registers, the instruction, and the memory that the instruction accessed, as it was before.
+ * Append frame @f.  Unknown memory is omitted.  Unknown registers are zeros, because the format cannot
+ * express them; the Thumb bit of ARM's status register is always correct.  A frame that is_whole has the
+ * registers, the instruction, and the accessed memory with its contents before the instruction.
  *
- * Returns false if the trace cannot be read any more, or memory is exhausted; the bytes that were appended to
- * @out are then meaningless.
+ * Returns true on success.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * After a failure the bytes that were appended to @out are meaningless.
  */
 bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf *out, struct ts_error *err);
 
 /*
- * Fill unknown registers of position @pos with zeros; an unknown status register of ARM gets its Thumb bit,
- * which a debugger needs to decode instructions.
+ * Fill the unknown registers of position @pos with zeros.  @data and @known are in the 'g' layout.  The Thumb
+ * bit of an unknown status register of ARM is set as the code requires, because a debugger needs it to decode
+ * instructions.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_frame_fill_regs(struct ts_query *q, uint64_t pos, uint8_t *data, const uint8_t *known,
 			struct ts_error *err);

@@ -103,7 +103,7 @@ static bool keep_registers(struct ts_listing *l, struct line_thread *t, struct t
 	if (!t->g)
 		t->g = malloc(2 * (size_t)len);
 	if (!t->g)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	t->known = t->g + len;
 	memcpy(t->g, l->g, 2 * (size_t)len);
 	return true;
@@ -114,7 +114,7 @@ static struct line_thread *thread_of(struct ts_listing *l, uint32_t thread, stru
 	size_t old = l->n_threads;
 
 	if (!ts_vec_extend(&l->threads, &l->n_threads, thread, sizeof(*l->threads))) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 		return NULL;
 	}
 	for (size_t i = old; i < l->n_threads; i++)
@@ -558,7 +558,7 @@ struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form,
 	struct ts_listing *l = calloc(1, sizeof(*l));
 
 	if (!l) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 		return NULL;
 	}
 	l->q = q;
@@ -572,7 +572,7 @@ struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form,
 	l->g = malloc(2 * (size_t)l->set->g_len);
 	l->known = l->g ? l->g + l->set->g_len : NULL;
 	if (!l->g)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	if (l->g && check(l, err) && ts_atomic_file_init(&l->file, path, err)) {
 		if (form == TS_LISTING_CSV)
 			put_columns(l);
@@ -599,7 +599,7 @@ void ts_listing_free(struct ts_listing *l)
 static bool write_text(struct ts_listing *l, struct ts_error *err)
 {
 	if (!ts_buf_ok(&l->text))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	if (l->text.len && !ts_atomic_file_write(&l->file, l->text.data, l->text.len, err))
 		return false;
 	ts_buf_reset(&l->text);

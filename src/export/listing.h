@@ -2,8 +2,8 @@
 /*
  * A recording as lines of text that other tools read: Tenet, Tenet++, QEMU's execlog, and a table.
  *
- * What is unknown is left out, never written as zero.  The work is done in slices; its memory does not grow with
- * the number of positions.
+ * Unknown values are omitted, never written as zero.  The work is done in slices.  The memory does not grow
+ * with the number of positions.
  */
 #ifndef TS_LISTING_H
 #define TS_LISTING_H
@@ -22,28 +22,37 @@ enum ts_listing_form {
 	TS_LISTING_CSV,     /* a row a position: all general registers, code, and accesses of its step */
 };
 
-/* The form called @name: "tenet", "tenetpp", "execlog" or "csv".  Returns false if there is none. */
+/*
+ * Set *form to the form called @name: "tenet", "tenetpp", "execlog" or "csv".  Returns false if no form has
+ * this name.
+ */
 bool ts_listing_find(const char *name, enum ts_listing_form *form);
 
 struct ts_listing;
 
 /*
- * Begin to write positions [@first, @last] to @path; @q is borrowed until ts_listing_free().
+ * Begin to write positions [@first, @last], both inclusive, to @path.  @q is borrowed until
+ * ts_listing_free().
  *
- * Returns NULL if the form cannot have such a recording (TS_EUSAGE), no file can be created at @path (TS_EIO), or
- * memory is exhausted (TS_ENOMEM).
+ * Returns the listing, which the caller frees with ts_listing_free().
+ * Returns NULL if the form cannot express such a recording (TS_EUSAGE).
+ * Returns NULL if no file can be created at @path (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form, const char *path, uint64_t first,
 			      uint64_t last, struct ts_error *err);
 
-/* Discard a file that is not complete. */
+/* Free the listing and discard the file unless it is complete. */
 void ts_listing_free(struct ts_listing *l);
 
 /*
  * Write about @n positions.
  *
- * Returns TS_ITEM when there is more to do, TS_END when the file is complete; TS_FAIL if the trace cannot be read
- * any more, the file cannot be written (TS_EIO), or memory is exhausted.
+ * Returns TS_ITEM if there is more to do.
+ * Returns TS_END if the file is complete.
+ * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if the file cannot be written (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_listing_run(struct ts_listing *l, uint64_t n, struct ts_error *err);
 

@@ -51,8 +51,8 @@ struct ts_frames_ops {
 	/*
 	 * Fill @out, which was reset, with frame @n (below n_frames).
 	 *
-	 * Returns false if the trace cannot be read any more, or memory is exhausted (the caller checks
-	 * out->is_failed).
+	 * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+	 * Returns false if memory is exhausted (the caller checks out->is_failed).
 	 */
 	bool (*get)(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 
@@ -84,7 +84,8 @@ void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value);
 /*
  * Frame @n of @f into @out, which is reset before.
  *
- * Returns false if the trace cannot be read any more, or memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 

@@ -203,7 +203,7 @@ static bool define(struct ts_tracing *t, struct ts_cursor *c, uint32_t num, uint
 		return ts_no_memory(c->err, "tracepoints");
 	if (ts_tracing_find(t, num, addr))
 		return ts_fail(c->err, TS_ECORRUPT, c->off,
-			       "tracepoint %" PRIx32 " at 0x%" PRIx64 " is there already", num, addr);
+			       "tracepoint %" PRIx32 " at 0x%" PRIx64 " exists already", num, addr);
 	if (t->n_points == TS_MAX_TRACEPOINTS)
 		return ts_fail(c->err, TS_ELIMIT, c->off, "more than %d tracepoints", TS_MAX_TRACEPOINTS);
 	tp->number = num;

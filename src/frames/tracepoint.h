@@ -171,7 +171,7 @@ bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t
  * Take in a status: RUN;REASON:...;KEY:VALUE...  Unknown keys are skipped.
  *
  * Returns false if it is malformed (TS_ECORRUPT); the status then holds what came before, or if memory is
- * exhausted.
+ * exhausted (TS_ENOMEM).
  */
 bool ts_tracing_status(struct ts_tracing *t, const char *text, size_t len, uint64_t off,
 		       struct ts_error *err);

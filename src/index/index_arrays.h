@@ -28,18 +28,26 @@ struct ts_index_arrays {
 };
 
 /*
- * The next array, of *n items, which was put with ts_index_put(); NULL (and *n is 0) if it is missing or
- * damaged. It is mapped read-only, and valid until the file is closed.
+ * The next array of the section, which ts_index_put() has written.  *n is set to the number of its items.
+ *
+ * Returns the array, which is mapped read-only and valid until the file is closed.
+ * Returns NULL, with *n 0 and is_bad set, if it is missing or damaged.
  */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
-/* As ts_index_take(), for exactly @n items. */
+/*
+ * As ts_index_take(), for exactly @n items.  Returns NULL, with is_bad set, also if the array has another
+ * length.
+ */
 void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
 
 /*
- * As ts_index_take(), for an array that is too large to be verified when the file is opened; it may be packed
- * (ts_index_put_packed()).  Before the caller reads bytes, it must call ts_index_blocks_use() for them
- * (index_blocks.h), and check their contents.
+ * As ts_index_take(), for an array that is too large to be verified when the file is opened.  It may be
+ * packed (ts_index_put_packed()).  Before the caller reads bytes of it, it must call ts_index_blocks_use()
+ * for them (index_blocks.h), and it must check their contents.
+ *
+ * Returns the array, valid until the file is closed.
+ * Returns NULL, with *n 0 and is_bad set, if it is missing or has a wrong length.
  */
 void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n);
 

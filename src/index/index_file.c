@@ -409,7 +409,7 @@ static bool take_refuge(struct ts_index_file *f)
 	if (is_locked)
 		unlink(to->part); /* what was begun there, or the one that is left */
 	if (done)
-		ts_log(TS_LOG_WARN, "%s: no space left; the index goes to %s", to->path, f->path);
+		ts_log(TS_LOG_WARN, "%s: no space left; the index is written to %s", to->path, f->path);
 	ts_index_close(to);
 	free(f->refuge);
 	f->refuge = NULL;

@@ -2,10 +2,10 @@
 /*
  * An index file: signed records of sections, and the identity of the trace.
  *
- * This file reads and writes bytes without their meaning, which timeline_file.c knows.  A record
- * holds one segment of the recording.  While an index is built it is in PATH.part, locked; records are
- * appended, and a process that is killed leaves its complete records, after which the next process continues.
- * The finished file is renamed to PATH and never changed again, so that any number of servers can map it.
+ * This file reads and writes bytes; timeline_file.c interprets them.  A record has one segment of the
+ * recording.  While an index is built, it is the file PATH.part, which is locked, and records are appended.
+ * If the process is killed, its complete records remain, and the next process continues after them.  The
+ * finished file is renamed to PATH and never changed again, so that any number of servers can map it.
  * Layout: FORMAT.
  */
 #ifndef TS_INDEX_FILE_H
@@ -23,12 +23,15 @@
 struct ts_index_file;
 
 /*
- * Open the finished index @path, which must have @key.  The signature of its summary, or of its heads, is checked, and
- * of a small file all signatures.
+ * Open the finished index @path, which must have @key.  The signature of its summary, or of its heads, is
+ * checked; in a small file all signatures are.
  *
- * Returns NULL with @why->code TS_OK if there is no file.  Returns NULL with the reason if the file cannot be
- * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or
- * not an index; or it cannot be read now (TS_ENOMEM, TS_EIO), and may be valid.
+ * Returns the file, which the caller closes with ts_index_close().
+ * Returns NULL with why->code TS_OK if there is no file.
+ * Returns NULL if the path is not a regular file (TS_EUSAGE).
+ * Returns NULL if the file is damaged, truncated, of another trace, or not an index (TS_ECORRUPT, TS_ETRUNC).
+ * Returns NULL if it was made by another version or user, or with other options (TS_EUNSUPPORTED).
+ * Returns NULL if it cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM); it may be valid.
  */
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
 
@@ -38,7 +41,10 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
  */
 struct ts_index_file *ts_index_open_any(const char *path, const struct ts_index_key *key, struct ts_error *why);
 
-/* The key in the file, with the file of the trace from which it was made. */
+/*
+ * Returns the key in the file, borrowed until it is closed.  It identifies the trace from which the index was
+ * made.
+ */
 const struct ts_index_key *ts_index_file_key(const struct ts_index_file *f);
 
 /* Is there an index @path, finished or not, whose key differs from @key only in its meaning? */
@@ -47,15 +53,17 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 /*
  * Begin the index @path, or continue an unfinished one with the same @key.
  *
- * Returns NULL if the system refuses (TS_EIO), another process is building it (TS_ELIMIT), or memory is
- * exhausted.
+ * Returns the file, which the caller closes with ts_index_close().
+ * Returns NULL if the system refuses (TS_EIO).
+ * Returns NULL if another process is building it (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err);
 
 /*
- * The same for a sibling of @f, a file with an optional section that @f lacks: with the same
- * key, at the path of @f with ".NAME" appended, or at the path of its refuge, if it cannot be beside
- * @f.  A new sibling is empty.
+ * As ts_index_open() and ts_index_create(), for a sibling of @f: a file with an optional section that @f
+ * lacks.  It has the same key.  Its path is that of @f, or of the fallback of @f if it cannot be created
+ * there, with ".NAME" appended.  A new sibling is empty.
  */
 struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
 					    struct ts_error *why);
@@ -69,9 +77,10 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
 void ts_index_close(struct ts_index_file *f);
 
 /*
- * Before the file is written: set its refuge, to which it is moved if its disk becomes full; @path
- * (copied) is the path of the finished file.  A finished file has a refuge for its siblings.  Returns false if
- * memory is exhausted: the file then has no refuge.
+ * Set the fallback of a file before it is written: the path @path (copied) of the finished file if its disk
+ * becomes full.  A finished file has a fallback for its siblings.
+ *
+ * Returns false if memory is exhausted; the file then has no fallback.
  */
 bool ts_index_set_fallback(struct ts_index_file *f, const char *path);
 
@@ -93,32 +102,39 @@ void ts_index_give_back(struct ts_index_file *f);
 /* Release the pages of a loaded record; they are read again when they are used. */
 void ts_index_let_go(const struct ts_index_file *f, size_t record);
 
+/* Has the file been published, or opened as a finished one? */
 bool ts_index_is_finished(const struct ts_index_file *f);
+
+/* Returns the path of the finished file, borrowed until it is closed. */
 const char *ts_index_path(const struct ts_index_file *f);
-uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */
+
+/* Returns the bytes of the file on disk, and the number of its records. */
+uint64_t ts_index_len(const struct ts_index_file *f);
 size_t ts_index_n_records(const struct ts_index_file *f);
 
 /* The number of steps of the recording up to the end of a record: n_steps of ts_index_commit(). */
 uint64_t ts_index_n_steps(const struct ts_index_file *f, size_t record);
 
 /*
- * Sync a file whose last record was committed, and give it its name.  This may take seconds; another thread
- * may use the contents of the file meanwhile.
+ * Sync a file whose last record was committed, and rename it to its path.  This may take seconds; another
+ * thread may use the contents of the file meanwhile.
  *
- * Returns false if that fails (TS_EIO): the file keeps its temporary name, and the next process that wants to
- * build it tries again; ts_index_use_fallback() says whether it can be published elsewhere.
+ * Returns false if that fails (TS_EIO).  The file keeps its temporary name, so that the next process that
+ * builds the index tries again.  The caller may publish it elsewhere with ts_index_use_fallback().
  */
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 
 /*
- * After ts_index_publish() has failed because of a full disk: move the index to the refuge.
+ * Move the index to its fallback, after ts_index_publish() has failed because of a full disk.
  *
- * Returns true if it is there, and can be published.  Returns false if there is no refuge, it cannot be
- * written, or publishing failed for another reason; no file is left on a full disk.
+ * Returns true if it has been moved, and can be published.
+ * Returns false if there is no fallback, or if it cannot be written.
+ * Returns false if publishing failed for another reason.
+ * No file remains on the full disk.
  */
 bool ts_index_use_fallback(struct ts_index_file *f);
 
-/* Find a section of a record; a missing one is bad. */
+/* Returns the arrays of a section of a record; is_bad is set if the section is missing. */
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
 				     uint32_t owner);
 

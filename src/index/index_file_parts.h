@@ -56,7 +56,11 @@ struct ts_index_file {
 	int failure;           /* errno of the first write that failed */
 };
 
-/* A file without records; @path is the path of the finished file.  Returns NULL if memory is exhausted. */
+/*
+ * A file without records; @path is the path of the finished file.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
 					struct ts_error *err);
 
@@ -64,8 +68,10 @@ struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_
 bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why);
 
 /*
- * Open and lock the unfinished file.  Returns false if the system refuses (TS_EIO), or another process is
- * building it (TS_ELIMIT).
+ * Open and lock the unfinished file.
+ *
+ * Returns false if the system refuses (TS_EIO).
+ * Returns false if another process is building it (TS_ELIMIT).
  */
 bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err);
 

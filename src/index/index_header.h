@@ -18,7 +18,7 @@
 /* The offset of the meaning in it (struct ts_index_key). */
 #define TS_INDEX_MEANING_AT 72
 
-/* Numbers in an index file. */
+/* Write or read a number of an index file: little-endian, 32 or 64 bits. */
 static inline void ts_put32(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &(uint32_t){ htole32(v) }, sizeof(v));
@@ -45,17 +45,19 @@ static inline uint64_t ts_get64(const uint8_t *p)
 	return le64toh(v);
 }
 
+/* Write the header for @key. */
 void ts_index_header_make(const struct ts_index_key *key, uint8_t header[TS_INDEX_HEADER_LEN]);
 
 /* Copy the identity of the trace's file from a header to @key. */
 void ts_index_header_take_file(const uint8_t *header, struct ts_index_key *key);
 
 /*
- * Is this the header of an index that fits @key?  The inode and the ctime may differ.
+ * Does the header belong to an index for @key?  The inode and the ctime may differ.
  *
- * Returns false if not, with the reason in *why: TS_ECORRUPT if it is damaged or of another trace,
- * TS_EUNSUPPORTED, with the offset of the difference, if it was made by another version or user, or with other
- * options.
+ * Returns true if it does.
+ * Returns false if the header is damaged, or of another trace (TS_ECORRUPT).
+ * Returns false if the index was made by another version or user, or with other options (TS_EUNSUPPORTED,
+ * with the offset of the difference).
  */
 bool ts_index_header_check(const uint8_t *header, const struct ts_index_key *key, struct ts_error *why);
 

@@ -35,7 +35,7 @@ struct ts_index_key {
  * The key of the trace @src except for its signer, which is zero; @version is a text that differs for another version of the
  * program, @meaning one that differs when options make the same version read the trace differently.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_index_key(const struct ts_source *src, const char *version, const char *meaning,
 		  struct ts_index_key *key, struct ts_error *err);

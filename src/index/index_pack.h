@@ -46,7 +46,8 @@ void ts_index_unpacker_free(struct ZSTD_DCtx_s *zstd);
  * Pack the @len bytes of @items, of @item_len bytes each, to @out, which is emptied first.  Equal arrays
  * are packed to equal bytes, with any number of threads.  The result can be longer than @len.
  *
- * Returns false if the items or the array are too large, or memory is exhausted (ts_buf_ok() of @out is then false).
+ * Returns false if the items or the array are too large.
+ * Returns false if memory is exhausted (ts_buf_ok() of @out is then false).
  */
 bool ts_index_pack(struct ts_index_packer *p, const uint8_t *items, size_t len, uint32_t item_len,
 		   struct ts_buf *out);

@@ -317,7 +317,7 @@ static struct ts_index_file *open_part(const struct ts_index_places *index, cons
 			ts_fail_prefix(err, "%s", places.paths[at]);
 	}
 	if (!f && places.n)
-		ts_fail(err, TS_EIO, TS_NO_OFF, "%s: there is no such file; tracestub index TRACE --segment %" PRIu32 "/N makes it, or says why it cannot",
+		ts_fail(err, TS_EIO, TS_NO_OFF, "%s: there is no such file; create it with tracestub index TRACE --segment %" PRIu32 "/N",
 			places.paths[0], i);
 	ts_index_places_fini(&places);
 	return f;
@@ -357,7 +357,7 @@ static bool open_all(struct ts_parts *p, const struct ts_index_places *index, co
 
 	if (!first || !load(first, 0, &r, err) || !r.head->n || r.head->n > TS_MAX_PARTS) {
 		ts_index_close(first);
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "segment 1 says nothing of the others");
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "segment 1 does not list the other segments");
 	}
 	p->n = r.head->n;
 	p->files = calloc(p->n, sizeof(struct ts_index_file *));

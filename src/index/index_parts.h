@@ -36,10 +36,20 @@ struct ts_part_writer *ts_part_writer_new(const struct ts_index_places *index, c
 					  struct ts_error *err);
 void ts_part_writer_free(struct ts_part_writer *w);
 
-/* Add a batch, which is copied.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+/*
+ * Add a batch, which is copied.
+ *
+ * Returns false if it cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_part_writer_add(struct ts_part_writer *w, const struct ts_batch *b, struct ts_error *err);
 
-/* Rename the complete file.  Returns its path, which is valid until @w is freed; NULL if that fails. */
+/*
+ * Rename the complete file.
+ *
+ * Returns its path, which is valid until @w is freed.
+ * Returns NULL if that fails.
+ */
 const char *ts_part_writer_finish(struct ts_part_writer *w, struct ts_error *err);
 
 /* The length of the file in bytes. */
@@ -48,8 +58,8 @@ uint64_t ts_part_writer_len(const struct ts_part_writer *w);
 /*
  * Open all parts of the index of @key.  The first batch of ts_parts_store() is number @first of the recording.
  *
- * Returns NULL if a part is missing, damaged, of another trace, or does not begin at the end of the previous one
- * (TS_ECORRUPT); or memory is exhausted.
+ * Returns NULL if a part is missing, damaged, of another trace, or does not begin at the end of the previous
+ * one (TS_ECORRUPT); or memory is exhausted (TS_ENOMEM).
  */
 struct ts_parts *ts_parts_open(const struct ts_index_places *index, const struct ts_index_key *key, uint64_t first,
 			       struct ts_error *err);

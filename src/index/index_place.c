@@ -258,7 +258,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 	struct ts_index_file *f = NULL;
 
 	if (!p->n && p->is_too_long)
-		ts_fail(err, TS_EIO, TS_NO_OFF, "the name of its index would be too long: none is kept; --index FILE names one");
+		ts_fail(err, TS_EIO, TS_NO_OFF, "the name of its index would be too long: no index is stored; give a path with --index FILE");
 	else if (!p->n)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "an index file is there and cannot be read");
 	for (unsigned i = 0; i < p->n && !f; i++) {

@@ -22,6 +22,7 @@
 /* Records begin at multiples of it. */
 #define TS_INDEX_ALIGN UINT64_C(4096)
 
+/* Returns the smallest multiple of TS_INDEX_ALIGN that is at least @off. */
 static inline uint64_t ts_index_align(uint64_t off)
 {
 	return (off + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1);
@@ -62,7 +63,8 @@ void ts_index_put_entry(uint8_t *entry, uint64_t off, uint64_t len, uint32_t pac
 /*
  * Map the record of @len bytes, at least a head, at @off of file @fd; @pool is that of the file's blocks.
  *
- * Returns false if it cannot be mapped (errno is set), or its numbers do not fit its length.
+ * Returns false if it cannot be mapped (errno is set).
+ * Returns false if its numbers do not fit its length.
  */
 bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
 			 uint64_t len);
@@ -88,7 +90,8 @@ bool ts_index_record_is_number(const struct ts_index_record *r, size_t number);
  * (index_summary.h).  *used is set to the number of these bytes that describe it; they must remain valid.  The record
  * itself is not read; numbers are checked against @len.
  *
- * Returns false if they contradict each other, or memory is exhausted.
+ * Returns false if they contradict each other.
+ * Returns false if memory is exhausted.
  */
 bool ts_index_record_read(struct ts_index_record *r, uint64_t off, uint64_t len, const uint8_t *bytes,
 			  size_t n_bytes, size_t *used);
@@ -106,7 +109,11 @@ uint64_t ts_index_record_memory(const struct ts_index_record *r);
 bool ts_index_record_place(struct ts_index_record *r, struct ts_index_pool *pool, const struct ts_index_key *key,
 			   int fd, uint8_t *memory);
 
-/* Memory of @len bytes, which begins at a multiple of TS_INDEX_PIECE_LEN as @len is one; MAP_FAILED on failure. */
+/*
+ * Map @len bytes of memory at a multiple of TS_INDEX_PIECE_LEN; @len is a multiple of it, too.
+ *
+ * Returns the memory, which the caller unmaps with munmap(); MAP_FAILED with errno on failure.
+ */
 uint8_t *ts_index_reserve(size_t len);
 
 /* Release the record's pages: Linux loads many around its head, its tables and its small arrays. */
@@ -121,12 +128,16 @@ static inline uint64_t ts_index_record_end(const struct ts_index_record *r)
 /* The steps of the recording up to the end of its segment. */
 uint64_t ts_index_record_steps(const struct ts_index_record *r);
 
-/* The signature of its head, which covers the tables (TS_SIGNATURE_LEN bytes). */
+/*
+ * Returns the signature of its head, TS_SIGNATURE_LEN bytes borrowed from the record.  It covers the tables,
+ * too.
+ */
 const uint8_t *ts_index_record_signature(const struct ts_index_record *r);
 
 /* Is it the last one of a complete index? */
 bool ts_index_record_is_last(const struct ts_index_record *r);
 
+/* Does the record have a section of @kind, with any owner? */
 bool ts_index_record_has(const struct ts_index_record *r, uint32_t kind);
 
 /* A section's arrays; a missing one is bad. */

@@ -42,7 +42,9 @@ void ts_index_summary_put(struct ts_buf *out, const struct ts_index_key *key,
  * Open the @n records of the file @fd of @key from the summary, which begins at the end of the records, @from, and ends at
  * @to.  @records has space for them and must not move; @fd must stay open.
  *
- * Returns false if the file has no summary, if it contradicts itself, or if memory is exhausted.
+ * Returns false if the file has no summary.
+ * Returns false if it contradicts itself.
+ * Returns false if memory is exhausted.
  */
 bool ts_index_summary_open(struct ts_index_summary *s, int fd, const struct ts_index_key *key,
 			   struct ts_index_pool *pool, size_t n, uint64_t from, uint64_t to,

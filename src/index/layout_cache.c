@@ -77,7 +77,7 @@ static void keep(void *user, const struct ts_buf *bytes)
 	if (f && !ts_index_n_records(f) && !write_file(f, bytes, &err))
 		ts_index_remove(f);
 	if (err.code != TS_OK)
-		ts_log(TS_LOG_INFO, "%s; all of the trace is looked at the next time, too", err.text);
+		ts_log(TS_LOG_INFO, "%s; the next run will scan the whole trace again", err.text);
 	ts_index_close(f);
 }
 

@@ -226,7 +226,7 @@ static bool read_shared(int fd, uint8_t secret[TS_SECRET_LEN], struct ts_error *
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it is not a regular file");
 	if (st.st_uid != geteuid() || st.st_mode & 077)
 		return ts_fail(err, TS_EIO, TS_NO_OFF,
-			       "a key must belong to this user and have mode 0600: whoever reads it can forge indexes");
+			       "a key must belong to this user and have mode 0600: a process that can read it can forge indexes");
 	if (st.st_size != TS_SECRET_LEN)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has %lld bytes, but a key has %d random ones",
 			       (long long)st.st_size, TS_SECRET_LEN);

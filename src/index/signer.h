@@ -43,7 +43,8 @@ void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN]);
  * Read the secret in @folder/key.  If it does not exist, the directory and a new secret are created; two processes
  * that do so at the same time use the same secret.
  *
- * Returns false if it cannot be read or made (TS_EIO), or is not a file that this user alone can read.
+ * Returns false if the file cannot be read or created (TS_EIO).
+ * Returns false if it is not a regular file that only this user can read (TS_EIO).
  */
 bool ts_secret_open(uint8_t secret[TS_SECRET_LEN], const char *folder, struct ts_error *err);
 

@@ -24,7 +24,8 @@ struct ts_trace_hash;
 /*
  * Begin the hash of @src, which is opened again, so that its progress does not change.
  *
- * Returns NULL if that fails (TS_EIO), or memory is exhausted (TS_ENOMEM).
+ * Returns NULL if that fails (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_trace_hash *ts_trace_hash_new(const struct ts_source *src, const struct ts_signer *signer, struct ts_error *err);
 
@@ -42,8 +43,10 @@ void ts_trace_hash_take(struct ts_trace_hash *h, uint64_t off, const uint8_t *da
 /*
  * Go on by up to @len bytes that are read, not beyond the offset @end.
  *
- * Returns TS_END if all bytes are in the hash, TS_ITEM if some are left, and TS_FAIL if the trace cannot be read (the
- * errors of ts_source_read()).
+ * Returns TS_END if all bytes are in the hash.
+ * Returns TS_ITEM if some are left.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT) (the errors of
+ * ts_source_read()).
  */
 enum ts_next ts_trace_hash_grow(struct ts_trace_hash *h, uint64_t end, uint64_t len, struct ts_error *err);
 

@@ -91,7 +91,7 @@ static void ask_text(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const
 	bool is_bounded = ts_mcp_is_bounded(arguments);
 
 	if (misplaced)
-		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "'%s' stands in the question, or the question is a verb alone; example: events first 5",
+		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "'%s' must not be in the question, nor be given with a bare verb; example: events first 5",
 			misplaced);
 	else
 		a = ts_answer_new(r->ask, text, TS_FORM_JSON, &err);

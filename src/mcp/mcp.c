@@ -107,7 +107,7 @@ static void list_tools(struct ts_mcp_server *sv, const json_t *params, const jso
 static void handle_request(struct ts_mcp_server *sv, const char *method, const json_t *params, const json_t *id)
 {
 	if (!strcmp(method, "initialize") && sv->is_in_batch)
-		ts_mcp_fail(sv, id, TS_RPC_INVALID, "initialize stands in no batch");
+		ts_mcp_fail(sv, id, TS_RPC_INVALID, "initialize is not allowed in a batch");
 	else if (!strcmp(method, "initialize"))
 		initialize(sv, params, id);
 	else if (!strcmp(method, "ping"))
@@ -225,6 +225,6 @@ bool ts_mcp_serve(struct ts_mcp_recording *recordings, size_t n, int in, int out
 	ts_rpc_fini(&sv.rpc);
 	ts_requests_fini(&sv.requests);
 	if (sv.is_broken)
-		ts_fail(err, TS_EIO, TS_NO_OFF, "the client cannot be written to");
+		ts_fail(err, TS_EIO, TS_NO_OFF, "cannot write to the client");
 	return err->code == TS_OK;
 }

@@ -17,7 +17,8 @@
 /*
  * Serve @n recordings at the file descriptors @in and @out until the client closes its end.
  *
- * Returns false if @out cannot be written or memory is exhausted.
+ * Returns false if @out cannot be written.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_mcp_serve(struct ts_mcp_recording *recordings, size_t n, int in, int out, struct ts_error *err);
 

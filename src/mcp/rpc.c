@@ -44,7 +44,7 @@ static bool fill(struct ts_rpc *rpc)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return true;
 	if (n < 0) {
-		ts_log(TS_LOG_ERROR, "cannot read what the client says: %s", strerror(errno));
+		ts_log(TS_LOG_ERROR, "cannot read from the client: %s", strerror(errno));
 		return false;
 	}
 	if (rpc->n_taken > rpc->line.len / 2) {
@@ -55,7 +55,7 @@ static bool fill(struct ts_rpc *rpc)
 	if (!n && rpc->line.len)
 		ts_buf_putc(&rpc->line, '\n');
 	if (!ts_buf_ok(&rpc->line))
-		ts_log(TS_LOG_ERROR, "no memory for what the client says");
+		ts_log(TS_LOG_ERROR, "no memory for a message of the client");
 	return n > 0 && ts_buf_ok(&rpc->line);
 }
 

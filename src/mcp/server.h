@@ -28,6 +28,7 @@ void ts_mcp_look(struct ts_mcp_server *sv);
 
 /* ------------------------------------------------------------------------------------------ replies.c */
 
+/* Answer the request @id with the JSON text @result, or with an error of the protocol. */
 void ts_mcp_reply(struct ts_mcp_server *sv, const json_t *id, const char *result);
 void ts_mcp_fail(struct ts_mcp_server *sv, const json_t *id, enum ts_rpc_error code, const char *text);
 
@@ -51,13 +52,14 @@ void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row);
 /*
  * Make newly read positions available to questions.  If no goto has set the position, it becomes the new end.
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err);
 
 /*
  * The recording @name: a path, or a unique file name; NULL: the only one.  It is read to its end, unless the call @is_partial.
  *
+ * Returns the recording, borrowed from the server.
  * Returns NULL if the call has been answered, or was cancelled.
  */
 struct ts_mcp_recording *ts_mcp_recording_of(struct ts_mcp_server *sv, const char *name, bool is_partial, const json_t *id);
@@ -70,7 +72,12 @@ void ts_mcp_list_recordings(struct ts_mcp_server *sv, const json_t *id);
 /* Answer tools/call. */
 void ts_mcp_call(struct ts_mcp_server *sv, const json_t *params, const json_t *id);
 
-/* Run the answer to its end.  Returns false if it was cancelled or failed. */
+/*
+ * Run the answer to its end, and append its rows to @lines.
+ *
+ * Returns false if the call was cancelled (TS_OK).
+ * Returns false if the answer failed, with its error.
+ */
 bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err);
 
 /* Answer the call with the reason for which there are no rows. */
@@ -88,7 +95,12 @@ void ts_mcp_where(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const js
 /* The tool sql; its arguments have been checked. */
 void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id);
 
-/* The tables and their columns, a declaration a line.  Returns a new reference; NULL if memory is exhausted. */
+/*
+ * The tables and their columns, a declaration a line.
+ *
+ * Returns a new reference.
+ * Returns NULL if memory is exhausted.
+ */
 json_t *ts_mcp_sql_schema(struct ts_mcp_recording *r);
 
 /* ---------------------------------------------------------------------------------------- resources.c */

@@ -33,7 +33,8 @@ enum ts_mcp_tool {
  * The list of all tools for tools/list; with @has_several recordings the argument "recording" is
  * required.
  *
- * Returns a new reference, NULL if memory is exhausted.
+ * Returns a new reference.
+ * Returns NULL if memory is exhausted.
  */
 json_t *ts_mcp_tools(bool has_several);
 
@@ -77,7 +78,7 @@ const char *ts_mcp_misplaced(const json_t *arguments);
 /* Does the call limit its rows itself? */
 bool ts_mcp_is_bounded(const json_t *arguments);
 
-/* The value of a text argument, NULL if it was not given. */
+/* Returns the value of a text argument, borrowed from @arguments; NULL if it was not given. */
 const char *ts_mcp_text(const json_t *arguments, const char *name);
 
 #endif

@@ -66,7 +66,7 @@ static struct ts_index_file *find_file(const struct ts_source *src, const struct
 			       err.text);
 	}
 	if (f && !ts_index_is_finished(f) && ts_index_n_records(f))
-		ts_log(TS_LOG_INFO, "%s: goes on where another run was interrupted", ts_index_path(f));
+		ts_log(TS_LOG_INFO, "%s: continuing where another run was interrupted", ts_index_path(f));
 	ts_index_places_fini(&places);
 	return f;
 }

@@ -22,7 +22,9 @@ struct ts_query;
 struct ts_source;
 
 /*
- * A model of nothing yet.  Returns NULL if memory is exhausted.
+ * A model of nothing yet.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_error *err);
 void ts_model_free(struct ts_model *m);
@@ -40,15 +42,17 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
  * of it.  The log says what is wrong with index files;
  * a bad one is rebuilt.
  *
- * Returns false if the trace cannot be served: the error of @load, or memory is exhausted.
+ * Returns false if the trace cannot be served: the error of @load, or memory is exhausted (TS_ENOMEM).
  */
 bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err);
 
 /*
  * Read about @n_steps more steps.
  *
- * Returns TS_ITEM if there is more to read; TS_END if the recording is complete; TS_FAIL if nothing can be
- * served.  The query has the newest snapshot afterwards.
+ * Returns TS_ITEM if there is more to read.
+ * Returns TS_END if the recording is complete.
+ * Returns TS_FAIL if nothing can be served.
+ * The query has the newest snapshot afterwards.
  */
 enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err);
 

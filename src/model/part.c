@@ -59,7 +59,7 @@ static bool open_pass(struct ts_part *p, struct ts_error *err)
 		return ts_fail_prefix(err, "%s", pass->rec->format);
 	if (!pass->reader->ops->skip)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "%s: a recording of this format cannot be entered in the middle: index it as a whole", pass->rec->format);
+			       "%s: a recording of this format cannot be read from the middle: index it as a whole", pass->rec->format);
 	p->n_learned = pass->rec->n_learned;
 	ts_reader_save(pass->reader, &pass->here);
 	return ts_buf_ok(&pass->here) || ts_no_memory(err, "the segment");

@@ -25,8 +25,12 @@ struct ts_part *ts_part_new(const struct ts_model_options *opt, struct ts_source
 void ts_part_free(struct ts_part *p);
 
 /*
- * Pass over or decode a stretch.  Returns TS_ITEM if there is more to do, TS_END when the file of the part is complete; TS_FAIL
- * if it cannot be written, or memory is exhausted.
+ * Pass over or decode a stretch.
+ *
+ * Returns TS_ITEM if there is more to do.
+ * Returns TS_END when the file of the part is complete.
+ * Returns TS_FAIL if it cannot be written.
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_part_run(struct ts_part *p, struct ts_error *err);
 

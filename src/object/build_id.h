@@ -18,7 +18,10 @@ struct ts_build_id {
 	uint8_t bytes[TS_MAX_BUILD_ID];
 };
 
-/* Returns true and *id if @src is an ELF file with a build-id in a PT_NOTE; false if not, or if it is damaged. */
+/*
+ * Returns true and *id if @src is an ELF file with a build-id in a PT_NOTE.
+ * Returns false if not, or if it is damaged.
+ */
 bool ts_build_id_find(const struct ts_source *src, struct ts_build_id *id);
 
 /* Write the first @n bytes of @id, at most all, as hex and a NUL to @text, which has 2 * n + 1 characters. */

@@ -51,9 +51,12 @@ struct ts_elf {
  * Read the header and the program headers of @src.
  *
  * On success @elf is filled, to be given back with ts_elf_fini().  A segment that passes the end of the file
- * is truncated to it.  Returns false if it is not an ELF file (TS_EUNSUPPORTED), if its headers lie outside
- * the file (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
- * exhausted (TS_ENOMEM).
+ * is truncated to it.
+ *
+ * Returns false if it is not an ELF file (TS_EUNSUPPORTED).
+ * Returns false if its headers lie outside the file (TS_ETRUNC) or contradict themselves (TS_ECORRUPT).
+ * Returns false if it cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
 void ts_elf_fini(struct ts_elf *elf);

@@ -42,7 +42,8 @@ void ts_image_fini(struct ts_image *img);
 /*
  * Add the open file @src to the image, which takes ownership of it, also on failure.
  *
- * Returns its ordinal, UINT32_MAX if memory is exhausted.
+ * Returns its ordinal.
+ * Returns UINT32_MAX if memory is exhausted.
  */
 uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src);
 
@@ -61,9 +62,10 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
  * moved so that the page of the lowest one is at *@base; the headers and sections of a PE file at *@base, or at its
  * preferred base; any other file as a whole at *@base.
  *
- * Returns false if the file cannot be read (TS_EIO) or is not a regular file (TS_EUSAGE), if it is neither an
- * ELF nor a PE file and @base is NULL (TS_EUSAGE), if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT),
- * or if memory is exhausted (TS_ENOMEM).
+ * Returns false if the file cannot be read (TS_EIO) or is not a regular file (TS_EUSAGE).
+ * Returns false if it is neither an ELF nor a PE file and @base is NULL (TS_EUSAGE).
+ * Returns false if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err);
 

@@ -25,8 +25,12 @@ struct ts_object {
 /*
  * Read the headers of @src.
  *
- * On success @o is filled, to be given back with ts_object_fini().  Returns false if it is neither an ELF nor
- * a PE file (TS_EUNSUPPORTED), and as ts_elf_init() and ts_pe_init().
+ * Returns true on success.  The caller calls ts_object_fini().
+ * Returns false if the file is neither an ELF nor a PE file (TS_EUNSUPPORTED).
+ * Returns false if its headers are outside of the file (TS_ETRUNC).
+ * Returns false if its headers contradict themselves (TS_ECORRUPT).
+ * Returns false if it cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_object_init(struct ts_object *o, const struct ts_source *src, struct ts_error *err);
 void ts_object_fini(struct ts_object *o);

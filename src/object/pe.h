@@ -33,9 +33,12 @@ struct ts_pe {
  * Read the headers of @src.
  *
  * On success @pe is filled, to be given back with ts_pe_fini().  A section that passes the end of the file is
- * truncated to it.  Returns false if it is not a PE file (TS_EUNSUPPORTED), if its headers lie outside the
- * file (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
- * exhausted (TS_ENOMEM).
+ * truncated to it.
+ *
+ * Returns false if it is not a PE file (TS_EUNSUPPORTED).
+ * Returns false if its headers lie outside the file (TS_ETRUNC) or contradict themselves (TS_ECORRUPT).
+ * Returns false if it cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_pe_init(struct ts_pe *pe, const struct ts_source *src, struct ts_error *err);
 void ts_pe_fini(struct ts_pe *pe);

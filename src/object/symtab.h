@@ -24,8 +24,8 @@ void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void 
 				  void *user);
 
 /*
- * Returns the first of the @n @names that an ELF file has as a symbol, defined or undefined; NULL if there is none, or
- * the file is of another kind or damaged.
+ * Returns the first of the @n @names that an ELF file has as a symbol, defined or undefined.
+ * Returns NULL if there is none, or the file is of another kind or damaged.
  */
 const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n);
 

@@ -273,7 +273,7 @@ static bool move(struct ts_variable *v, uint64_t off)
 	if (v->kind == TS_VARIABLE_MEMORY)
 		v->addr += off;
 	else if (off > UINT8_MAX - v->off)
-		return refuse(v, "is no part of the register that holds the variable");
+		return refuse(v, "is not in the register that holds the variable");
 	else
 		v->off += (uint32_t)off;
 	return true;
@@ -367,11 +367,11 @@ static bool take_member(struct lookup *l, struct ts_variable *v, struct typed *t
 	if (!find_member(l, &structure, name, len, &f, &off, 0))
 		return refuse(v, "is not a member of the variable's type");
 	if (l->is_lost)
-		return refuse(v, "is of a virtual base class, whose place only the object itself says");
+		return refuse(v, "is of a virtual base class, whose offset only the object itself contains");
 	if (f.is_static)
 		return refuse(v, "is a static member, which each object shares");
 	if (f.is_bits)
-		return refuse(v, "is a bit field, and only whole bytes are asked about");
+		return refuse(v, "is a bit field, and only whole bytes are supported");
 	*t = (struct typed){ .die = f.type, .has_type = f.has_type };
 	return move(v, off);
 }
@@ -519,7 +519,7 @@ static void find_place(struct lookup *l, struct ts_variable *v, const char *text
 		v->entry = entry + l->frame->bias;
 	take_code(l, v);
 	if (l->is_enclosing && (v->is_in_frame || v->kind != TS_VARIABLE_MEMORY)) {
-		refuse(v, "is a variable of the function around this one, the frame of which is not looked for");
+		refuse(v, "is a variable of the enclosing function, whose frame is not searched for");
 		return;
 	}
 	if (v->kind == TS_VARIABLE_NOWHERE)
@@ -540,7 +540,7 @@ void ts_variables_find(struct ts_prototypes *p, const struct ts_variable_frame *
 	l.budget.left = ts_prototypes_allowance(p);
 	find_variable(&l);
 	if (!l.budget.left)
-		refuse(v, "is not looked for: the debugging information has more entries than its length allows");
+		refuse(v, "cannot be found: the debugging information has more entries than its length allows");
 	else if (find_field(&l, v, text, len))
 		return;
 	else if (l.has_found)

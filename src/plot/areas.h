@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a band: which addresses are shown where.
+ * The rows of a band in a picture: the addresses that each row shows.
  *
- * What a program touches is a few areas far from each other.  Each area gets rows by the logarithm of its
- * length, so that a small program is seen beside a large library; between areas there is nothing.
+ * A program accesses a few areas that are far from each other.  The number of an area's rows grows with the
+ * logarithm of its length, so that a small program is visible beside a large library.  Addresses between
+ * areas have no row.
  */
 #ifndef TS_PLOT_AREAS_H
 #define TS_PLOT_AREAS_H
@@ -18,8 +19,8 @@ struct ts_area {
 	uint64_t first, last; /* addresses, both inclusive */
 	uint64_t step;        /* bytes of a row; the last row may have fewer */
 	uint32_t process;
-	uint32_t label;       /* whose it is; labels.h */
-	uint32_t row, n_rows;
+	uint32_t label;       /* the name of its module or file (labels.h); TS_NO_LABEL: none, or several */
+	uint32_t row, n_rows; /* its first row and the number of its rows */
 };
 
 /* All zero: empty. */
@@ -33,24 +34,32 @@ struct ts_areas {
 
 void ts_areas_fini(struct ts_areas *a);
 
-/* Something lies at [@first, @last] of @process; in any order, and as often as there are accesses. */
+/*
+ * Add an access to [@first, @last] of @process, both inclusive.  Accesses may come in any order and may
+ * repeat.  If memory is exhausted, is_failed is set.
+ */
 void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t last);
 
 /*
- * Returns the label that owns an address, TS_NO_LABEL if none does.  *until is set to the last address of that
- * answer.
+ * Returns the label of the module or file that contains @addr.
+ * Returns TS_NO_LABEL if none does.
+ * *until is set to the last address for which the result is the same.
  */
 typedef uint32_t ts_area_owner(void *user, uint32_t process, uint64_t addr, uint64_t *until);
 
 /*
- * All is added: at most @max_areas areas with at most @max_rows rows together, which is not less.
+ * Join the accesses into at most @max_areas areas and assign their rows, at most @max_rows.  @max_rows must
+ * not be less than @max_areas.  Called once, after the last ts_areas_add().
  *
- * Returns false if memory is or was exhausted.
+ * Returns false if memory is exhausted now, or was when an access was added.
  */
 bool ts_areas_arrange(struct ts_areas *a, size_t max_areas, uint32_t max_rows,
 		      ts_area_owner *owner, void *user);
 
-/* The row that shows an address; TS_NO_ROW if there is none. */
+/*
+ * Returns the row that shows @addr of @process.
+ * Returns TS_NO_ROW if there is none.
+ */
 uint32_t ts_areas_row(const struct ts_areas *a, uint32_t process, uint64_t addr);
 
 #endif

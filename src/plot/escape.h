@@ -2,8 +2,9 @@
 /*
  * Texts of a trace in files that browsers read.
  *
- * Names come from symbol tables and traces, and may hold any bytes.  What is put here is text to a browser,
- * never a tag, an entity, a script or the end of one.
+ * Names come from symbol tables and traces, and may contain any bytes.  The output of these functions is
+ * plain text for a browser: it contains no tag, no entity that the name did not spell, and no script or end
+ * of a script.
  */
 #ifndef TS_PLOT_ESCAPE_H
 #define TS_PLOT_ESCAPE_H
@@ -11,14 +12,14 @@
 #include "src/base/buf.h"
 
 /*
- * Append @text to XML, as contents or between double quotes.  What is not UTF-8, and characters that XML does
- * not allow, become U+FFFD.
+ * Append @text to XML, as the content of an element or between double quotes.  Bytes that are not UTF-8, and
+ * characters that XML does not allow, become U+FFFD.
  */
 void ts_put_xml(struct ts_buf *out, const char *text);
 
 /*
- * Append @text as a JSON string, with its quotes, that can stand in a <script> element: nothing in it is a
- * '<', '>' or '&'.  What is not UTF-8 becomes U+FFFD.
+ * Append @text as a JSON string with its quotes, for a <script> element: the string contains no '<', '>' or
+ * '&'.  Bytes that are not UTF-8 become U+FFFD.
  */
 void ts_put_json(struct ts_buf *out, const char *text);
 

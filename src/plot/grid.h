@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts by time and row: what a band of a picture shows.
+ * The counts that a band of a picture shows, by column (time) and row.
  *
- * A column is a power of two of positions and begins at a multiple of it.  The number of columns is bounded,
- * however long the recording is; columns are joined in pairs to bound the number of cells that are not empty.
+ * All columns have the same number of positions, a power of two, and begin at a multiple of it.  The number
+ * of columns is bounded.  Columns are joined in pairs until the number of cells that are not empty is
+ * bounded, too.
  */
 #ifndef TS_PLOT_GRID_H
 #define TS_PLOT_GRID_H
@@ -20,8 +21,8 @@ struct ts_grid {
 };
 
 /*
- * An empty grid for positions [@from, @to), with at most @max_cols columns (2 or more) of at least 1 <<
- * @shift positions.
+ * Initialize an empty grid for positions [@from, @to), with at most @max_cols columns (2 or more) of at least
+ * 1 << @shift positions.
  *
  * Returns false if memory is exhausted.
  */
@@ -34,13 +35,15 @@ static inline uint32_t ts_grid_col(const struct ts_grid *g, uint64_t pos)
 	return (uint32_t)((pos - g->origin) >> g->shift);
 }
 
-/* The first position of a column; it may lie before the grid's range in column 0, and after it for n_cols. */
+/*
+ * The first position of a column.  Column 0 may begin before the grid's range; @col may be n_cols, the end.
+ */
 static inline uint64_t ts_grid_pos(const struct ts_grid *g, uint32_t col)
 {
 	return g->origin + ((uint64_t)col << g->shift);
 }
 
-/* Count @n at a position of the range; a count ends at the largest number. */
+/* Add @n to the count at a position of the range.  Counts saturate at UINT32_MAX. */
 static inline void ts_grid_add(struct ts_grid *g, uint64_t pos, uint32_t row, uint64_t n)
 {
 	uint32_t *cell = &g->cells[(size_t)ts_grid_col(g, pos) * g->n_rows + row];
@@ -48,15 +51,18 @@ static inline void ts_grid_add(struct ts_grid *g, uint64_t pos, uint32_t row, ui
 	*cell = n > UINT32_MAX - *cell ? UINT32_MAX : *cell + (uint32_t)n;
 }
 
-/* How many cells are not empty. */
+/* Returns the number of cells that are not empty. */
 size_t ts_grid_n_filled(const struct ts_grid *g);
 
 /* Join columns until at most @max_filled cells are not empty, or one column is left. */
 void ts_grid_fit(struct ts_grid *g, size_t max_filled);
 
-/* Scale a count for display: 0 for none, else 1 to TS_GRID_LEVELS, by the logarithm. */
 #define TS_GRID_LEVELS 8u
+
+/* Returns the largest count of the grid. */
 uint32_t ts_grid_max(const struct ts_grid *g);
+
+/* Returns the level at which @count is displayed: 0 for 0, else 1 to TS_GRID_LEVELS, by the logarithm. */
 unsigned ts_grid_level(uint32_t count, uint32_t max);
 
 #endif

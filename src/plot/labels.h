@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names in a picture, each once.  Their number and length are bounded, so that the picture's size is.
+ * The names in a picture, each stored once.  Their number and their length are bounded, which bounds the size
+ * of the picture.
  */
 #ifndef TS_PLOT_LABELS_H
 #define TS_PLOT_LABELS_H
@@ -16,7 +17,7 @@
 /* A longer name is shortened, with an ellipsis at its end. */
 #define TS_MAX_LABEL_LEN 100u
 #define TS_MAX_LABELS    4000u
-/* What all of them take in a file at most, in bytes; markup in a name takes six a character. */
+/* Limit on the bytes of all names in a file.  A character that must be escaped counts as six bytes. */
 #define TS_MAX_LABEL_BYTES 300000u
 
 struct ts_labels {
@@ -24,7 +25,7 @@ struct ts_labels {
 	uint32_t n;
 	struct ts_hash_table by_text;
 	bool is_failed;  /* memory was exhausted */
-	size_t n_bytes;  /* that they take in a file */
+	size_t n_bytes;  /* of all names in a file, escaped */
 	bool is_full;    /* a name was left out */
 };
 
@@ -33,12 +34,17 @@ bool ts_labels_init(struct ts_labels *l);
 void ts_labels_fini(struct ts_labels *l);
 
 /*
- * The label for @name; TS_NO_LABEL for NULL, and when there is no room for more of them or memory is
- * exhausted.
+ * Returns the label of @name, which is added if it is new.
+ * Returns TS_NO_LABEL if @name is NULL.
+ * Returns TS_NO_LABEL if a limit is reached (is_full).
+ * Returns TS_NO_LABEL if memory is exhausted (is_failed).
  */
 uint32_t ts_labels_add(struct ts_labels *l, const char *name);
 
-/* Its text, NULL for TS_NO_LABEL. */
+/*
+ * Returns the text of a label, borrowed until ts_labels_fini().
+ * Returns NULL for TS_NO_LABEL.
+ */
 const char *ts_labels_text(const struct ts_labels *l, uint32_t label);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose an address is: the module, the mapped file, or the kind of region ("stack").
+ * The owner of an address: its module, its mapped file, or the kind of its region ("stack").
  */
 #ifndef TS_PLOT_OWNERS_H
 #define TS_PLOT_OWNERS_H
@@ -14,29 +14,37 @@
 struct ts_owner {
 	uint64_t first, last; /* addresses, both inclusive */
 	uint32_t process;
-	uint64_t n;           /* for how many positions it was there */
+	uint64_t n;           /* the number of positions at which it was mapped */
 	const char *name;     /* borrowed from the recording */
 };
 
 struct ts_owners {
-	struct ts_owner *items; /* owned; those that were there for longest come first */
+	struct ts_owner *items; /* owned; by n, the largest first */
 	size_t n, cap;
 };
 
-/* All that were there at any time, as far as they have names.  Returns false if memory is exhausted. */
+/*
+ * Collect the owners that have names, of all positions; a fixed limit applies (owners.c).
+ *
+ * Returns false if memory is exhausted.  The caller calls ts_owners_fini() in both cases.
+ */
 bool ts_owners_init(struct ts_owners *o, const struct ts_query *q);
 void ts_owners_fini(struct ts_owners *o);
 
 /*
- * Whose an address is, for most of the time; *until gets the last address up to which that is the answer, or
- * one before it.
+ * The owner that had @addr for the largest number of positions.  *until is set to an address up to which the
+ * result is the same; it need not be the last such address.
  *
- * Returns NULL if it is nobody's.
+ * Returns the owner, borrowed until ts_owners_fini().
+ * Returns NULL if the address has no owner.
  */
 const struct ts_owner *ts_owners_find(const struct ts_owners *o, uint32_t process, uint64_t addr,
 				      uint64_t *until);
 
-/* Its name; a path is shortened to its last part.  NULL for NULL. */
+/*
+ * Returns the owner's name, borrowed from the recording; of a path the last component.  Returns NULL for
+ * NULL.
+ */
 const char *ts_owner_name(const struct ts_owner *x);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a picture of a recording shows, as data: svg.c and html.c draw it.
+ * The data of a picture of a recording.  svg.c and html.c draw it.
  *
- * Everything is bounded by struct ts_plot_bounds, not by the recording: time is divided into columns,
- * addresses into rows, and of calls the longest are kept.  A short range is decoded and shown step by step.
- * A longer one is made from the index: which code ran is exact then, which memory was touched is known by the
- * chunk (TS_CHUNK_STEPS positions).
+ * The size of the data is bounded by struct ts_plot_bounds and does not depend on the recording.  Time is
+ * divided into columns and addresses into rows; only the longest calls are kept.  A short range is decoded
+ * and shown step by step.  A longer range is shown from the index: the executed code is still exact, but
+ * memory accesses have the resolution of a chunk (TS_CHUNK_STEPS positions).
  */
 #ifndef TS_PLOT_H
 #define TS_PLOT_H
@@ -30,48 +30,53 @@ struct ts_plot_bounds {
 	size_t max_marks;       /* of each kind */
 };
 
-/* Threads with rows of their own in the band of threads; more of them share the last one. */
+/* The number of rows in the band of threads.  Further threads share the last row. */
 #define TS_PLOT_THREADS 16u
 
-/* More areas are joined. */
+/* The largest number of areas of a band.  If there are more, neighbours are joined. */
 #define TS_PLOT_AREAS 16u
 
 struct ts_plot {
-	uint64_t from, to; /* positions: the steps from ... to - 1 are shown */
+	uint64_t from, to; /* steps [from, to) are shown */
 	struct ts_labels labels;
 	struct ts_areas code_areas, data_areas;
 	struct ts_grid code;          /* steps, by row of code_areas */
 	struct ts_grid writes, reads; /* accesses, or chunks that accessed a line; by row of data_areas */
-	struct ts_grid threads;       /* which ran: 1 */
+	struct ts_grid threads;       /* 1 in the columns in which the thread ran */
 	uint32_t thread_labels[TS_PLOT_THREADS];
 	/*
-	 * owned; of each column of code the function in which most of its steps are (a run of instructions
-	 * that goes on into the next function counts for the first one); where no function is known, the
-	 * module in parentheses
+	 * owned; for each column of code the label of the function with the most steps.  A run of consecutive
+	 * instructions counts for the function in which it begins.  If no function is known, the label is the
+	 * module in parentheses.
 	 */
 	uint32_t *functions;
-	uint64_t *pcs;                /* owned; if a column is one position, the pc of each, TS_NO_PC: unknown */
+	/* owned; the pc of each column if a column is one position, else NULL; TS_NO_PC: unknown */
+	uint64_t *pcs;
 	struct ts_call_bars calls;
 	struct ts_timeline_marks marks;
-	bool has_reads;               /* the recording knows what was read */
+	bool has_reads;               /* the recording has memory reads */
 	bool is_exact;                /* memory is shown step by step, not by the chunk */
 };
 
-/* Receiver of the progress of the work. */
+/* Receives the progress of the work. */
 struct ts_plot_watcher {
 	/*
-	 * Called now and then with the share that is done, 0 to 1, which never shrinks; false ends the work.
+	 * Called repeatedly with the fraction that is done, 0 to 1, in ascending order.  Returns false to
+	 * cancel.
 	 */
 	bool (*go_on)(void *user, double share);
 	void *user;
 };
 
 /*
- * Gather what the steps [@from, @to) did; @to is not above ts_query_end(), @from below @to.  @ask names
- * things; the recording is complete.  @watcher may be NULL.
+ * Collect the data of steps [@from, @to); @from < @to <= ts_query_end().  The recording must be complete.
+ * @ask is the source of names.  @watcher may be NULL.
  *
- * Returns false if the trace cannot be read (TS_EIO), if memory is exhausted (TS_ENOMEM), or if the watcher
- * ended the work (TS_OK).  Call ts_plot_fini() in both cases.
+ * Returns true on success.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if the watcher cancelled the work (TS_OK).
+ * The caller calls ts_plot_fini() in all cases.
  */
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
 		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher,
@@ -79,8 +84,8 @@ bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t
 void ts_plot_fini(struct ts_plot *p);
 
 /*
- * What the picture leaves out beside what its headings say, as a sentence for people; NULL if it is all
- * there.
+ * Returns a sentence for people, a literal, that says what the picture omits and its headings do not mention.
+ * Returns NULL if it omits nothing else.
  */
 const char *ts_plot_left_out(const struct ts_plot *p);
 

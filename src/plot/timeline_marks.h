@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events in a picture: system calls, signals, and what else has a position and a name.
+ * The events of a picture: system calls, signals, and other facts that have a position and a name.
  */
 #ifndef TS_PLOT_TIMELINE_MARKS_H
 #define TS_PLOT_TIMELINE_MARKS_H
@@ -14,7 +14,7 @@
 
 struct ts_timeline_mark {
 	uint64_t pos;
-	uint64_t n;     /* how many events it stands for; the position and the label are those of the first */
+	uint64_t n;     /* the number of its events; pos and label are those of the first one */
 	uint32_t label;
 };
 
@@ -39,17 +39,17 @@ struct ts_mark_list {
 /* All zero: empty. */
 struct ts_timeline_marks {
 	struct ts_mark_list kinds[TS_N_MARK_KINDS];
-	bool is_failed;
+	bool is_failed; /* memory was exhausted */
 };
 
-/* What a kind is called for people: "system calls". */
+/* Returns the name of a kind for people, a literal: "system calls". */
 const char *ts_mark_kind_name(enum ts_mark_kind kind);
 
 /*
- * Collect the events of steps [@from, @to): of each kind at most @max marks; if there are more events, those
- * that are near each other are one mark.
+ * Collect the events of steps [@from, @to), at most @max marks of each kind.  If there are more events of a
+ * kind, neighbouring events share a mark.
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted.  The caller calls ts_timeline_marks_fini() in both cases.
  */
 bool ts_timeline_marks_take(struct ts_timeline_marks *m, struct ts_labels *labels, const struct ts_ask *ask,
 			    uint64_t from, uint64_t to, size_t max);

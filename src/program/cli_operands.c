@@ -50,7 +50,7 @@ static bool check_stdin(const struct ts_cli *cli)
 	if (cli->segment || cli->is_merged)
 		return ts_cli_usage_error("%s: several machines cannot read the standard input: save the trace in a file", cli->trace);
 	return cli->command != TS_CMD_INDEX || cli->index ||
-	       ts_cli_usage_error("%s: say with --index PATH where its index is to be", cli->trace);
+	       ts_cli_usage_error("%s: give the path of its index with --index PATH", cli->trace);
 }
 
 int ts_cli_find_dashes(int n, char **words)
@@ -269,7 +269,7 @@ static bool check_written(const struct ts_cli *cli, const char *option, const ch
 
 	for (unsigned i = 0; i < cli->n_images; i++)
 		is_read |= ts_atomic_file_is_same(path, cli->images[i].path);
-	return !is_read || ts_cli_usage_error("%s %s: that file is to be read, not written", option, path);
+	return !is_read || ts_cli_usage_error("%s %s: that file is an input, not an output", option, path);
 }
 
 bool ts_cli_check_outputs(const struct ts_cli *cli)

@@ -241,13 +241,13 @@ static bool write_lines(struct ts_query *q, enum ts_listing_form form, const str
 	} while (next == TS_ITEM && !ts_is_interrupted());
 	ts_meter_clear(&meter);
 	if (next == TS_END && ts_listing_lost(l)->n_left_out)
-		ts_log(TS_LOG_WARN, "%" PRIu64 " writes are too long for a line and are left out: readers see the bytes before",
+		ts_log(TS_LOG_WARN, "%" PRIu64 " writes are too long for a line and are omitted: readers see the earlier bytes",
 		       ts_listing_lost(l)->n_left_out);
 	if (next == TS_END && ts_listing_lost(l)->n_unmapped)
-		ts_log(TS_LOG_WARN, "%" PRIu64 " times memory was mapped, was unmapped or became unknown, which lines cannot say: readers see the bytes before",
+		ts_log(TS_LOG_WARN, "%" PRIu64 " times memory was mapped, was unmapped or became unknown, which the form cannot express: readers see the earlier bytes",
 		       ts_listing_lost(l)->n_unmapped);
 	if (next == TS_END && form != TS_LISTING_CSV && ts_listing_lost(l)->n_forgotten)
-		ts_log(TS_LOG_WARN, "%" PRIu64 " times a register became unknown, which lines cannot say: readers see the value before",
+		ts_log(TS_LOG_WARN, "%" PRIu64 " times a register became unknown, which the form cannot express: readers see the earlier value",
 		       ts_listing_lost(l)->n_forgotten);
 	if (next == TS_END)
 		say_written(cli, ts_listing_done(l) - first, "positions");

@@ -20,8 +20,10 @@
  * pass over the trace, about @n_steps steps in each call.  All query objects of the timeline share the
  * result.
  *
- * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ECORRUPT), memory is exhausted (TS_ENOMEM),
- * or the recording, whose index is of an older version, has not been read to its end (TS_EUNSUPPORTED).
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
+ * Returns TS_FAIL if the recording, whose index is of an older version, has not been read to its end
+ * (TS_EUNSUPPORTED).
  */
 enum ts_next ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
 

@@ -25,24 +25,24 @@ static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_er
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- sights */
+/* ------------------------------------------------------------------------------------------------- inferred ranges */
 
-static uint64_t count_sights(const struct ts_query *q)
+static uint64_t count_inferred(const struct ts_query *q)
 {
 	uint64_t n = 0;
 
 	if (q->tl->n_memory == 1)
-		return ts_space_n_sights(q->tl->memory[0]);
+		return ts_space_n_inferred(q->tl->memory[0]);
 
 	for (uint32_t i = 0; i < q->tl->n_memory; i++)
-		n += ts_space_n_sights(q->tl->memory[i]);
+		n += ts_space_n_inferred(q->tl->memory[i]);
 	return n;
 }
 
-static bool has_sights(const struct ts_query *q, uint64_t chunk)
+static bool has_inferred(const struct ts_query *q, uint64_t chunk)
 {
 	for (uint32_t i = 0; i < q->tl->n_memory; i++) {
-		if (ts_space_has_sights(q->tl->memory[i], chunk * TS_CHUNK_STEPS + 1,
+		if (ts_space_has_inferred(q->tl->memory[i], chunk * TS_CHUNK_STEPS + 1,
 					(chunk + 1) * TS_CHUNK_STEPS))
 			return true;
 	}
@@ -78,14 +78,14 @@ static void turn_to(const struct ts_query *q, struct ts_steps *b, uint32_t proce
  * What is known of memory only since position @pos shows as hidden writes of the last step of @b, which leads
  * there.  Does nothing if memory is exhausted: then the batch may have no steps.
  */
-static void add_sights(const struct ts_query *q, struct ts_steps *b, uint64_t pos)
+static void add_inferred(const struct ts_query *q, struct ts_steps *b, uint64_t pos)
 {
 	for (uint32_t i = 0; i < q->tl->n_memory && !b->is_failed; i++) {
-		if (!ts_space_has_sights(q->tl->memory[i], pos, pos))
+		if (!ts_space_has_inferred(q->tl->memory[i], pos, pos))
 			continue;
 		if (last_process(q, b) != i)
 			turn_to(q, b, i);
-		ts_space_show_sights(q->tl->memory[i], pos, b);
+		ts_space_append_inferred(q->tl->memory[i], pos, b);
 	}
 	if (!b->is_failed && b->n_effects > b->n_closed)
 		ts_steps_extend_last(b);
@@ -97,14 +97,14 @@ static void add_sights(const struct ts_query *q, struct ts_steps *b, uint64_t po
 static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struct ts_error *err)
 {
 	struct ts_steps *b = &c->steps;
-	bool is_sighted = has_sights(q, c->chunk);
+	bool has_ranges = has_inferred(q, c->chunk);
 
 	while (b->n_steps < n && !b->is_failed) {
-		enum ts_next next = ts_reader_next_steps(q->reader, is_sighted ? 1 : n - b->n_steps, b, err);
+		enum ts_next next = ts_reader_next_steps(q->reader, has_ranges ? 1 : n - b->n_steps, b, err);
 
 		if (next == TS_ITEM) {
-			if (is_sighted)
-				add_sights(q, b, c->chunk * TS_CHUNK_STEPS + b->n_steps);
+			if (has_ranges)
+				add_inferred(q, b, c->chunk * TS_CHUNK_STEPS + b->n_steps);
 			continue;
 		}
 		if (next == TS_END)
@@ -120,9 +120,9 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 struct cached_chunk *ts_query_cached_chunk(struct ts_query *q, uint64_t chunk)
 {
 	struct cached_chunk *c = q->chunks;
-	uint64_t n_sights = count_sights(q); /* reading on may find some of a chunk that was decoded */
+	uint64_t n_inferred = count_inferred(q); /* reading on may find some of a chunk that was decoded */
 
-	if (q->newest && q->newest->chunk == chunk && q->newest->n_sights == n_sights)
+	if (q->newest && q->newest->chunk == chunk && q->newest->n_inferred == n_inferred)
 		return q->newest;
 	for (unsigned i = 0; i < N_CACHED_CHUNKS && c->chunk != chunk; i++) {
 		if (q->chunks[i].chunk == chunk || q->chunks[i].used < c->used)
@@ -130,12 +130,12 @@ struct cached_chunk *ts_query_cached_chunk(struct ts_query *q, uint64_t chunk)
 	}
 	c->used = ++q->clock;
 	q->newest = c;
-	if (c->chunk == chunk && c->n_sights == n_sights)
+	if (c->chunk == chunk && c->n_inferred == n_inferred)
 		return c;
 	if (q->read == c)
 		q->read = NULL;
 	c->chunk = chunk;
-	c->n_sights = n_sights;
+	c->n_inferred = n_inferred;
 	q->epoch++;
 	ts_steps_reset(&c->steps);
 	ts_chunk_lines_reset(&c->lines);

@@ -31,8 +31,9 @@ struct ts_code_samples {
  * Sample what @process (an ordinal) executed in the part of the recording that can be asked about: at most
  * TS_MAX_CODE_SAMPLES pieces, evenly spaced in memory.
  *
- * Returns true on success: the caller must call ts_code_samples_fini().  Returns false if memory is exhausted
- * (TS_ENOMEM) or if the trace cannot be read any more; @s then needs no fini.
+ * Returns true on success: the caller must call ts_code_samples_fini().
+ * Returns false if memory is exhausted (TS_ENOMEM) or if the trace cannot be read any more (TS_EIO,
+ * TS_ETRUNC, TS_ECORRUPT); @s then needs no fini.
  */
 bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_t process,
 			  struct ts_error *err);

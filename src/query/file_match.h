@@ -30,8 +30,9 @@ struct ts_file_match {
  * lies @moved from where it is linked.  The bytes are those of pages in which code was executed, as far as the
  * recording has been read; in a PE file that was moved, words that differ by @moved are the same.
  *
- * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC), if the trace cannot be read any more, or if memory is
- * exhausted (TS_ENOMEM).
+ * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_file_match(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, uint32_t process,
 		   uint64_t moved, struct ts_file_match *match, struct ts_error *err);

@@ -39,7 +39,7 @@ uint64_t ts_query_n_values_read(const struct ts_query *q)
 uint64_t ts_query_next_begin(const struct ts_query *q, struct ts_probe *p, uint64_t chunk, uint64_t end)
 {
 	uint64_t found = ts_sketches_next(q->tl, p, chunk, end);
-	uint64_t sight = ts_query_next_sight(q, chunk); /* the sketches are of the trace's effects alone */
+	uint64_t inferred = ts_query_next_inferred(q, chunk); /* the sketches are of the trace's effects alone */
 
-	return sight < found ? sight : found;
+	return inferred < found ? inferred : found;
 }

@@ -19,7 +19,8 @@ struct ts_probe;
 /*
  * A probe for a value of @len bytes; bytes i with mask[i] 0 may be anything, known or not.
  *
- * Returns NULL if sketches cannot help to find this value (no byte of it counts), or memory is exhausted.
+ * Returns NULL if sketches cannot help to find this value (no byte of it counts).
+ * Returns NULL if memory is exhausted.
  */
 struct ts_probe *ts_query_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len);
 void ts_query_probe_free(struct ts_probe *p);
@@ -31,8 +32,8 @@ bool ts_query_has_values(const struct ts_query *q);
  * If there are none build them, about @n_steps steps in each call; all who ask share that.  The recording
  * must be complete.
  *
- * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ECORRUPT), or memory is exhausted
- * (TS_ENOMEM).
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
 

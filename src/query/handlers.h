@@ -23,8 +23,9 @@ struct ts_handler {
 /*
  * Does a handler of a signal begin after step @pos of @thread?
  *
- * Returns true and sets *handler if one does.  Returns false if none does.  Returns false and sets *err if
- * the trace cannot be read.
+ * Returns true and sets *handler if one does.
+ * Returns false if none does.
+ * Returns false and sets *err if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		      struct ts_error *err);

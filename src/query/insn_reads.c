@@ -208,8 +208,9 @@ static bool take_recorded(struct work *w, uint64_t *n_bytes)
 }
 
 /*
- * The code is not known.  A recording that misses reads has those of branches, and of what it has one of; an instruction that
- * goes elsewhere than to what follows it is a branch.  System calls read nothing as instructions.
+ * Find the reads of a step whose code is unknown.  A recording that lacks reads has the reads of branches and
+ * of instructions of which it has at least one read.  An instruction after which another one than the
+ * following is executed is a branch.  The instructions of system calls do not read memory.
  */
 static bool find_open(struct work *w, uint64_t n_recorded)
 {

@@ -31,7 +31,8 @@ bool ts_query_infers_reads(const struct ts_query *q);
  * Set *r to all reads of step @pos; to those that are not recorded.  A step that the caller borrowed before may be invalid
  * afterwards.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_insn_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads *r, struct ts_error *err);
 bool ts_query_unrecorded_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads *r, struct ts_error *err);

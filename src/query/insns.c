@@ -11,7 +11,7 @@
 
 #define N_DECODED 8192u /* a power of two */
 
-/* Which instructions two entries have, and when each was asked for: in one line of the processor's cache. */
+/* The keys of two entries, and when each was last used: in one line of the processor's cache. */
 struct pair {
 	uint64_t pc[2], used[2];
 	uint32_t process[2];
@@ -270,7 +270,7 @@ static bool find_it(struct ts_decoded *d, struct ts_query *q, uint64_t pos, cons
 	return true;
 }
 
-/* Thumb or not: the status register says so, else the lengths of instructions (thumb.h). */
+/* Is it Thumb?  By the status register, or, if it is unknown, by the lengths of instructions (thumb.h). */
 static bool find_arm_mode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint64_t at, struct ts_error *err)
 {
 	uint32_t thread = ts_query_thread(q, pos);
@@ -296,8 +296,8 @@ static bool find_arm_mode(struct ts_decoded *d, struct ts_query *q, uint64_t pos
 }
 
 /*
- * Memory at an instruction: ts_virtual_mem() of TS_MAX_INSN bytes.  Bytes of an image cost a read of its file, whether
- * they are few or many; so at the beginning of a chunk more are read than are asked for.
+ * Memory at an instruction: ts_virtual_mem() of TS_MAX_INSN bytes.  Bytes of an image cost one read of its
+ * file, however many they are.  Therefore more bytes than needed are read at the beginning of a chunk.
  */
 static bool read_code(struct ts_query *q, uint64_t at, uint32_t process, uint64_t pc, uint8_t *bytes, uint8_t *known,
 		      struct ts_error *err)
@@ -343,7 +343,10 @@ static size_t pair_of(uint64_t pc)
 	return (pc ^ pc >> 10) % N_DECODED / 2;
 }
 
-/* The instruction at @pc if it was decoded, else the one of two that makes room for it: that which was used before the other. */
+/*
+ * The entry of the instruction at @pc if it was decoded, else the entry to replace: the less recently used of
+ * two.
+ */
 static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t process)
 {
 	size_t i = pair_of(pc);
@@ -441,7 +444,10 @@ static const struct ts_event *find_stop(const struct ts_steps *b, const struct t
 	return NULL;
 }
 
-/* Did the thread go on behind the instruction, all the same?  Formats may not tell a fault from another signal. */
+/*
+ * Did the thread continue after the instruction nevertheless?  Some formats do not distinguish faults from
+ * other signals.
+ */
 static bool goes_on(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t behind, bool *does, struct ts_error *err)
 {
 	uint64_t pc = 0;

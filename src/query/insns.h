@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions that steps executed, each decoded once where its bytes do not change.
+ * The decoded instructions of steps.  An instruction is decoded once for all chunks in which its bytes do not
+ * change.
  *
- * A query object keeps those that were asked for last; they go when the recording has grown.
+ * A query object caches recent instructions, until the recording grows.
  */
 #ifndef TS_INSNS_H
 #define TS_INSNS_H
@@ -18,16 +19,16 @@
 /* An instruction that was decoded, and the chunks in which it has these bytes. */
 struct ts_decoded {
 	uint64_t pc;
-	uint64_t first_chunk, end_chunk; /* from the first on, below the end; 0 and 0: there is none */
-	uint64_t serial;                 /* of what was decoded: nothing else of the query object gets it */
+	uint64_t first_chunk, end_chunk; /* chunks [first_chunk, end_chunk); 0 and 0: the entry is empty */
+	uint64_t serial;                 /* unique in the query object */
 	uint32_t process;
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
 	struct ts_does does;             /* what it writes, whether or not it completed */
 	struct ts_op_mode mode;
-	size_t len; /* bytes that are known; those of the instruction are ops.len */
+	size_t len; /* the number of known bytes; the instruction has ops.len bytes */
 	uint8_t bytes[TS_MAX_INSN];
-	char text[TS_MAX_OP_TEXT]; /* "": not made yet */
+	char text[TS_MAX_OP_TEXT]; /* see ts_decoded_text(); "": not made yet */
 	struct ts_operands ops;
 };
 
@@ -35,11 +36,13 @@ struct ts_decoded {
 bool ts_query_has_operands(const struct ts_query *q);
 
 /*
- * The instruction of step @pos; ->is_insn is false if its bytes are not known, are no instruction, or are one
- * of 16-bit code, or if it did not complete (->is_stopped: ops.len and the text are those of an instruction that faulted).
- * It is valid until another instruction is asked for.
+ * The instruction of step @pos.  Its is_insn is false if the bytes are unknown, are not an instruction, or
+ * are 16-bit code, and if the instruction did not complete; if it faulted, is_stopped is set, and ops.len and
+ * the text are valid.
  *
- * Returns NULL if the trace cannot be read, or memory is exhausted.
+ * Returns the instruction, borrowed until the next call of this function.
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
@@ -47,57 +50,68 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
- * The same, if it was decoded before.  @st is a step of @chunk.  Returns NULL if it must be decoded: ask ts_query_code().
+ * Returns the instruction of @st, a step of chunk @chunk in batch @b, if it was decoded before.  It has completed,
+ * and is valid until another instruction is read.  The trace is not read.
+ * Returns NULL if ts_query_insn() must be used: the instruction was not decoded for this chunk, its bytes are not an
+ * instruction, or the step has events.
  */
 const struct ts_decoded *ts_query_known_code(struct ts_query *q, uint64_t chunk, const struct ts_step *st);
 
 /*
- * Set *does to what the instruction of @st, a step of chunk @chunk in batch @b, writes.  It does not read the trace.
+ * Set *does to the effects of the instruction of @st, a step of chunk @chunk in batch @b.  The trace is not read.
  *
- * Returns false if only ts_query_insn() can tell: it was not asked for this code before, the step has events, or it is a system
- * call.
+ * Returns true with *does set.
+ * Returns false if ts_query_insn() must be used: this code was not decoded before, or the step has events.
  */
 bool ts_query_known_does(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
 			 struct ts_does *does);
 
 /*
- * The same for a caller inside a question about registers: what ts_query_insn() returned stays valid.  It is valid until
- * the next call.
+ * As ts_query_code(), for a caller inside of a question about registers: the result of ts_query_insn() stays
+ * valid.  The result is valid until the next call of this function.
  */
 const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
- * The length in bytes of the instruction of step @pos: @recorded, the length in the step, unless lengths are
- * guessed (ts_facts) and instructions are decoded.  Then *len is the decoded instruction's length, 0 if
- * there is no instruction.
+ * Set *len to the length in bytes of the instruction of step @pos.  It is @recorded, the length in the step,
+ * unless the recording guesses_lengths (struct ts_facts) and instructions are decoded; then it is the length
+ * of the decoded instruction, 0 if there is no instruction.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err);
 
-/* The instruction's text, "" if there is none. */
+/* Returns the instruction's text, borrowed from @d; "" if there is none. */
 const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d);
 
 /*
- * How the processor reads the code of step @pos: *mode gets that, as far as the recording tells.
+ * Set *mode to the mode in which the processor reads the code of step @pos, as far as the recording has it.
  *
  * Returns false for 16-bit code, which is not decoded.
  */
 bool ts_query_op_mode(struct ts_query *q, uint64_t pos, struct ts_op_mode *mode);
 
-/* Decode bytes as ts_decoder_decode() does, with the query object's decoder. */
+/* Decode bytes with the query object's decoder.  Returns as ts_decoder_decode(). */
 bool ts_query_decode(struct ts_query *q, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		     struct ts_operands *ops);
 
 /*
- * The registers of @thread before step @pos, for ts_operands_addr(); valid until the next call.
+ * Set *state to the registers of @thread before step @pos, for ts_operands_addr().  They are valid until the
+ * next call.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_op_state(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_op_state *state,
 		       struct ts_error *err);
 
-/* Do the conditional transfers of the instruction of step @pos happen?  Returns false as the above. */
+/*
+ * Set *happens to whether the conditional transfers of the instruction @d of step @pos happen.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 		      enum ts_op_happens *happens, struct ts_error *err);
 
@@ -107,12 +121,12 @@ bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded 
  * is not known.  In the recording of a machine the page tables that map @pc and the mode do not change
  * either.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsigned len, uint64_t pos,
 			 uint64_t *first, struct ts_error *err);
 
-/* What a query object keeps; it frees it. */
+/* The cache of instructions, owned by the query object. */
 struct ts_insns;
 
 void ts_insns_free(struct ts_insns *x);

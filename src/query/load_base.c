@@ -14,7 +14,7 @@
 /* No more of a segment is compared. */
 #define MAX_CODE (UINT64_C(256) << 20)
 
-/* With fewer bytes than this a sample says little of its place. */
+/* A sample of fewer bytes occurs at too many places. */
 #define MIN_SAMPLE 8u
 
 /* At most this many places are counted; a file of equal bytes would fit everywhere. */
@@ -127,7 +127,7 @@ bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source
 	return true;
 }
 
-/* Places that some sample speaks for, one entry a sample. */
+/* Load bases, one entry for each sample that matches at it. */
 struct votes {
 	uint64_t *items; /* owned */
 	size_t n, cap;

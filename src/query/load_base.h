@@ -31,7 +31,8 @@ bool ts_is_moved_word(const uint8_t *file, const uint8_t *data, size_t len, size
  * Compare @samples with the executable parts of @o, the headers of @src, moved by @moved.
  * Words that the loader of a PE file has moved are the same.
  *
- * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
+ * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source *src,
 		   const struct ts_object *o, uint64_t moved, struct ts_code_match *match,
@@ -47,8 +48,9 @@ static inline bool ts_code_is_match(const struct ts_code_match *m)
  * Find where the file lies by @samples: the one place, a whole number of pages from where it is linked, at
  * which its code is what was executed.
  *
- * Returns true and *moved when there is such a place; false with err->code TS_OK when there is none or when
- * several fit equally well; false with @err on failure as ts_code_match().
+ * Returns true and *moved when there is such a place.
+ * Returns false with err->code TS_OK when there is none or when several fit equally well; false with @err on
+ * failure as ts_code_match().
  */
 bool ts_load_base_by_code(const struct ts_code_samples *samples, const struct ts_source *src,
 			  const struct ts_object *o, uint64_t *moved, struct ts_error *err);

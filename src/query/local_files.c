@@ -44,7 +44,7 @@ enum verdict {
 	UNDECIDED, /* the recording shows too little */
 };
 
-/* By the beginning of the file as it stands in memory at @pos. */
+/* Compare the beginning of the file with memory at @pos. */
 static enum verdict compare_heads(struct ts_query *q, const struct ts_module_info *m, uint64_t pos,
 				  const struct ts_source *src)
 {
@@ -135,8 +135,8 @@ static bool is_recorded(struct ts_local_files *files, const struct ts_module_inf
 }
 
 /*
- * The module that has this file, or another name of it on this machine.  A recording may have thousands: what
- * the system has to say is asked only for names that no module has.
+ * The module of this file, or of another name of the file on this machine.  A recording may have thousands of
+ * modules: system calls are made only for names that no module has.
  */
 static bool find_module(const struct ts_query *q, const char *path, struct ts_module_info *m)
 {

@@ -69,7 +69,8 @@ bool ts_local_file_is_program(struct ts_query *q, const struct ts_source *src);
  * The file @path, if a module of the recording goes by this name or by another name of the same file (a
  * symbolic link), and holds what was recorded.
  *
- * Returns it (borrowed until fini), NULL if there is none.
+ * Returns it (borrowed until fini).
+ * Returns NULL if there is none.
  */
 const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path);
 

@@ -67,7 +67,7 @@ static bool find_module(const struct ts_query *q, const struct ts_source *src, u
 	return false;
 }
 
-/* What the user or the recording says. */
+/* Locate the object by the user's options or by the recording. */
 static void ask(const struct ts_query *q, const struct ts_source *src, const struct ts_object *o,
 		uint32_t process, const uint64_t *base, struct ts_located *at)
 {

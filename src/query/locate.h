@@ -35,8 +35,10 @@ struct ts_located {
  * taken as it is; at->match tells whether the code agrees.  The code itself is asked only where neither says
  * anything, or where it contradicts the recording.
  *
- * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC), if the trace cannot be read any more, or if
- * memory is exhausted (TS_ENOMEM).  Not to be found is not a failure: at->by is TS_LOCATED_NOT then.
+ * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Not to be found is not a failure: at->by is TS_LOCATED_NOT then.
  */
 bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, uint32_t process,
 	       const uint64_t *base, struct ts_located *at, struct ts_error *err);

@@ -33,7 +33,7 @@ uint64_t ts_query_find_execution(const struct ts_query *q, uint32_t process, uin
 	return pos < n ? pos : TS_NO_POS;
 }
 
-/* Is an instruction of @process in [@first, @last] next at the end, though no step tells? */
+/* Is the pc of a thread of @process at the end in [@first, @last]?  No step has that instruction. */
 static bool is_at_end(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last)
 {
 	uint64_t end = q->snap.end;

@@ -36,7 +36,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * One name has one offset, so that files can be told apart by it: that of the first region with this name.
+ * Each name has one offset, by which files can be distinguished: that of the first region with this name.
  * Regions that are split keep their offset; the same file mapped anew may have another one.
  */
 struct name {

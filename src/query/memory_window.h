@@ -21,7 +21,7 @@ void ts_memory_window_free(struct ts_memory_window *w);
 /*
  * As ts_virtual_mem(); positions that ascend by little are the cheap ones.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_memory_window_read(struct ts_memory_window *w, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 			   uint8_t *data, uint8_t *known, struct ts_error *err);

@@ -43,8 +43,8 @@ static const struct level levels_32_pse[] = { { 22, 10, LARGE_PAGE }, { 12, 10, 
 /* ---------------------------------------------------------------------------------- how a mode translates */
 
 /*
- * Is the processor in long mode?  Where EFER was not recorded, a 64-bit code segment tells.  *is_known is
- * false if nothing does.
+ * Is the processor in long mode?  If EFER was not recorded, the code segment decides.  *is_known is false if
+ * both are unknown.
  */
 static bool is_long(const struct ts_mode *mode, bool *is_known)
 {
@@ -273,7 +273,7 @@ struct search {
 
 static bool search_table(struct search *s, unsigned depth, uint64_t table, uint64_t virtual, struct ts_error *err);
 
-/* The entry of @depth that stands for addresses from @virtual on. */
+/* Search the entry of level @depth that translates addresses from @virtual on. */
 static bool search_entry(struct search *s, unsigned depth, uint64_t entry, uint64_t virtual, struct ts_error *err)
 {
 	const struct ts_paging *paging = &s->w.paging;

@@ -7,17 +7,21 @@
  * visible here.  ts_query_refresh() moves on to the newest snapshot.  An answer about positions 0..end stays
  * true when more has been read, with one exception: what is unknown may become known.
  *
- * "None" is therefore final only if ts_query_is_complete(), or if the question looks backwards.  A caller
- * that gets TS_NO_POS, NULL or false from a question that looks forwards waits for the next snapshot and asks
- * again from end + 1 on.
+ * The result "none" is therefore final only if ts_query_is_complete(), or if the search goes backwards.  If a
+ * search forwards returns TS_NO_POS, NULL or false before that, the caller waits for the next snapshot and
+ * searches again from end + 1 on.
  *
  * Positions that are passed in must not exceed ts_query_end() unless a function says otherwise; those that
  * come out never do.  Threads, processes and modules are ordinals.  Pointers into the recording are valid
  * until the recording grows.
  *
- * The object owns a reader and a small cache of decoded chunks, shared by all who ask through it; it is used
- * by one thread at a time.  The cost of a question does not grow with the recording: a look-up in the index
- * and the decoding of a chunk.
+ * The object owns a reader and a small cache of decoded chunks, which all its callers share.  One thread at a
+ * time may use it.  A question costs a look-up in the index and the decoding of a chunk or two, independent
+ * of the length of the recording.
+ *
+ * Results with an error: a question that decodes steps fails with TS_EIO if the trace cannot be read, with
+ * TS_ETRUNC if it has become shorter, with TS_ECORRUPT if it has changed or the index is damaged, and with
+ * TS_ENOMEM if memory is exhausted.
  */
 #ifndef TS_QUERY_H
 #define TS_QUERY_H
@@ -41,9 +45,12 @@ struct ts_timeline;
 struct ts_tracing;
 
 /*
- * Questions to @tl (borrowed; must outlive it), of which at least a part has been read.
+ * A query object for @tl, which is borrowed and must outlive it.  At least a part of the recording must have
+ * been read.
  *
- * Returns NULL if the recording cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns the object, which the caller frees with ts_query_free().
+ * Returns NULL if the recording cannot be read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err);
 void ts_query_free(struct ts_query *q);
@@ -51,12 +58,13 @@ void ts_query_free(struct ts_query *q);
 /* ----------------------------------------------------------------------------------------- the snapshot */
 
 /*
- * Can what was answered so far be believed?  What a damaged index file says is not an answer, nor what a file
- * could not be read for.  Whoever asks something that cannot fail calls this before it tells the answer; the
- * others have done so.  What was unpacked from index files may leave memory here (ts_timeline_give_back()):
- * nobody may be in a walk over the timeline that calls back.
+ * Check that the results so far are valid.  They are not if the index file was damaged, or could not be
+ * read.  After questions that have no error result, the caller must call this before it uses the results.
+ * Questions with an error result have called it.  It may release memory that was unpacked from index files
+ * (ts_timeline_give_back()), and must not be called inside of a callback of the timeline.
  *
- * Returns false if not, with the reason (TS_ECORRUPT, TS_EIO).
+ * Returns false if the index file is damaged (TS_ECORRUPT).
+ * Returns false if the index file cannot be read (TS_EIO).
  */
 bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err);
 
@@ -69,14 +77,14 @@ bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err);
 bool ts_query_refresh(struct ts_query *q);
 
 /*
- * The last position that may be stood on: N if the recording is complete, else the last one that is
- * published.
+ * Returns the last position of the snapshot: N if the recording is complete, else the last published
+ * position.
  */
 uint64_t ts_query_end(const struct ts_query *q);
 
 /*
- * How many steps can be asked about: N if the recording is complete.  Else there is one step more than
- * ts_query_end(): it tells the pc there, but what it leads to is not published yet.
+ * Returns the number of steps of the snapshot: N if the recording is complete.  Else it is ts_query_end() +
+ * 1: the pc of the last step is known, but the state after it is not published yet.
  */
 uint64_t ts_query_n_steps(const struct ts_query *q);
 
@@ -87,30 +95,30 @@ bool ts_query_is_complete(const struct ts_query *q);
 bool ts_query_is_end_assumed(const struct ts_query *q);
 
 /*
- * How much of the trace has been read so far, for people: 0..1000 parts of a thousand, by bytes of the file.
- * It is 1000 only if the recording is complete.
+ * Returns how much of the trace has been read, in thousandths of its bytes, for users.  It is 1000 only if
+ * the recording is complete.
  */
 unsigned ts_query_permille(const struct ts_query *q);
 
 /* How a complete recording ends. */
 struct ts_ending {
-	struct ts_error damage; /* why it ends before its time; code TS_OK if it does not */
+	struct ts_error damage; /* the reason for which the trace ends early; code TS_OK: it does not */
 	bool has_exit;          /* the program's end was recorded */
 	bool is_fault;          /* the last instruction did not complete */
 };
 
-/* Returns false while the recording is being read. */
+/* Set *ending.  Returns false while the recording is being read. */
 bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending);
 
 /*
- * Did the system, not the recording, end the reading early (TS_EIO, TS_ENOMEM)?  Then what was read is good,
- * but it is not known to be all.  *why gets the error.
+ * Did a failure of the system end the reading early (TS_EIO, TS_ENOMEM), rather than the recording?  The
+ * positions that were read are valid, but there may be more.  *why is set to the error.
  */
 bool ts_query_is_abandoned(const struct ts_query *q, struct ts_error *why);
 
 /* --------------------------------------------------------------------------- facts of the whole recording */
 
-/* What its loader found out when it opened the trace; constant.  All pointers are borrowed. */
+/* Facts that the loader found when it opened the trace; constant.  All pointers are borrowed. */
 struct ts_facts {
 	const char *format;            /* the loader's name */
 	const char *variant;           /* the version of the format, for people; "" if unknown */
@@ -134,111 +142,121 @@ struct ts_facts {
 	const struct ts_buf *notes;    /* more facts for people: names and texts in turn, each terminated by NUL */
 	/* of the run of tracepoints that made the recording; NULL: none did */
 	struct ts_tracing *tracing;
-	struct ts_frames *frames;      /* the same; all are there when the recording is complete */
+	struct ts_frames *frames;      /* of the same run; complete when the recording is */
 };
 
+/* Returns the facts, borrowed until ts_query_free(); never NULL. */
 const struct ts_facts *ts_query_facts(const struct ts_query *q);
 
-/* The registers' layout; the same as ts_query_facts()->regs. */
+/* Returns the layout of registers, borrowed until ts_query_free(); the same as ts_query_facts()->regs. */
 const struct ts_regset *ts_query_regset(const struct ts_query *q);
 
 /*
- * The file on this machine that holds what the recorder called @path, by --sysroot and the like; NULL if
- * there is none.
+ * Returns the file on this machine for the recorded path @path, by --sysroot and similar options, borrowed
+ * until ts_query_free(); NULL if there is none.
  */
 const struct ts_source *ts_query_file(const struct ts_query *q, const char *path);
 
-/* What the loader found odd so far: the i-th text and how often it holds; NULL after the last. */
+/*
+ * Returns the text of the i-th warning of the loader, borrowed until the recording grows, and sets *count to
+ * how often it applies; NULL after the last one.
+ */
 const char *ts_query_warning(const struct ts_query *q, unsigned i, uint64_t *count);
 
-/* What the index costs, in bytes, and what it had to infer so far. */
+/* The sizes of the parts of the index in bytes, and counts. */
 struct ts_index_stats {
 	uint64_t points_len, regs_len, memory_len, reads_len, runs_len;
 	uint64_t n_inferred, n_unexplained, n_pages, n_runs, n_segments;
 };
 
+/* Set *stats, as of the newest snapshot. */
 void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats);
 
 /* ----------------------------------------------------------------------------------------------- state */
 
 /*
- * Step @pos, which must be below ts_query_n_steps(): *batch gets the chunk that holds its effects.  Both are
- * borrowed until the next question.
+ * Step @pos, which must be below ts_query_n_steps().  *batch is set to the chunk that contains its effects.
  *
- * Returns NULL if the trace cannot be read any more.
+ * Returns the step.  It and *batch are borrowed until the next question.
+ * Returns NULL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
 				    struct ts_error *err);
 
 /*
- * The same; the chunk is decoded as a whole, so that the batch stays where it is while the state around the step is asked
- * for.
+ * As ts_query_step(), with the whole chunk decoded.  The step and *batch stay valid while ts_query_epoch()
+ * does not change, also if other questions about the chunk are asked.
  */
 const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
 					  struct ts_error *err);
 
 /*
- * Changes whenever a decoded chunk makes room for another one.  While it does not, what ts_query_step() lent
- * stays where it is, if the chunk's last step was asked for: of others more may be decoded.
+ * Returns a number that changes whenever a decoded chunk replaces another one in the cache.  While it does
+ * not change, a step that ts_query_step_whole() returned is valid.
  */
 uint64_t ts_query_epoch(const struct ts_query *q);
 
-/* The thread that runs at position @pos: that of step @pos; at N that of the last step. */
+/* Returns the thread that runs at position @pos: that of step @pos; at N that of the last step. */
 uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos);
 
 /*
- * The address of the instruction that @thread executes next at position @pos; *has_pc is false where no step
- * of the snapshot tells.
+ * Set *pc to the address of the instruction that @thread executes next at position @pos.  *has_pc is set to
+ * false if no step of the snapshot determines it.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc,
 		 struct ts_error *err);
 
 /*
- * The registers of @thread at @pos in the 'g' layout: regset.g_len bytes to @data and to @known (1 or 0 a
- * byte).
+ * Copy the registers of @thread at @pos in the 'g' layout: g_len bytes (struct ts_regset) to @data, and as
+ * many to @known, each 1 if the byte is known and 0 if it is not.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		   struct ts_error *err);
 
 /*
- * The first @len bytes of that, at most regset.g_len; the pc is not filled in.  For questions about a few
+ * As ts_query_regs(), for the first @len bytes of the layout and without the pc.  For questions about a few
  * registers at many positions.
+ *
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err);
 
 /*
- * Carry the registers of @thread, which ts_query_regs() gave for position @pos, on to position @pos + 1, if the effects of
- * the two steps tell all that is needed and are decoded.
+ * Update registers of @thread that ts_query_regs() has returned for position @pos to position @pos + 1.
  *
- * Returns false otherwise; the registers are then lost, and ts_query_regs() is to be asked.
+ * Returns false if the effects of the two steps are not decoded, or do not determine all registers.  @data
+ * and @known are then undefined, and the caller calls ts_query_regs().
  */
 bool ts_query_regs_follow(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known);
 
 /*
- * The value of register @i of the register set, -1 for none, as a number.
+ * Set *value to the value of register @i of the register set as a number; @i may be -1, for no register.
  *
- * Returns false if there is no such register, if it has more than 8 bytes or one of them is unknown; if memory is exhausted or
- * the trace cannot be read any more, *err tells, too.
+ * Returns true with *value set.
+ * Returns false with *err unchanged if there is no such register, if it has more than 8 bytes, or if one of
+ * its bytes is unknown.
+ * Returns false with *err set if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false with *err set if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint64_t *value, struct ts_error *err);
 
 /*
- * Memory of @process at @pos: @len bytes at @addr to @data and @known (1 or 0 a byte; data is 0 where
- * unknown).  What passes the end of the address space is unknown.
+ * Copy @len bytes of memory of @process at @pos, from @addr on, to @data; @known has 1 or 0 for each byte.
+ * @data is 0 where a byte is unknown.  Bytes beyond the end of the address space are unknown.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		  uint8_t *data, uint8_t *known, struct ts_error *err);
 
 /* ------------------------------------------------------------------------------------------ executions */
 
-/* In place of a process: any. */
+/* In place of a process: any process. */
 #define TS_ANY_PROCESS UINT32_MAX
 
 /*
@@ -268,19 +286,20 @@ enum ts_access {
 };
 
 /*
- * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) in which memory [@first, @last] of @process may have
- * been accessed in one of the ways @accesses, a mask of enum ts_access; its steps are @chunk * TS_CHUNK_STEPS and those
- * after it, below ts_query_n_steps(), and ts_query_step() tells which did.  search.h looks for the exact step.
+ * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) in which memory [@first, @last] of
+ * @process may have been accessed in one of the ways @accesses, a mask of enum ts_access.  The steps of chunk
+ * c begin at c * TS_CHUNK_STEPS and are below ts_query_n_steps(); ts_query_step() returns their effects.
+ * search.h finds the exact step.
  *
- * Returns TS_NO_CHUNK if there is none, or if @chunk is TS_NO_CHUNK.
+ * Returns TS_NO_CHUNK if there is none.
+ * Returns TS_NO_CHUNK if @chunk is TS_NO_CHUNK.
  */
 uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint32_t process, uint64_t first, uint64_t last,
 			      uint64_t chunk, bool is_reverse);
 
 /*
- * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written; chunks
- * that only write other registers are passed over.  The program counter is not among them: each step writes
- * it.
+ * The same for bytes [@first, @last] of the 'g' layout of @thread, which were changed or written.  The
+ * program counter cannot be searched for, because each step writes it.
  */
 uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uint32_t thread, uint32_t first, uint32_t last,
 				uint64_t chunk, bool is_reverse);
@@ -288,40 +307,52 @@ uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uin
 /* ---------------------------------------------------------------------------------------------- events */
 
 /*
- * The first event of a kind at a step >= @step (the last one at a step <= @step); @step may be anything.
+ * The first event of a kind at a step >= @step (the last one at a step <= @step); @step may have any value.
  * Several events may belong to one step.
  *
- * Returns NULL if there is none.
+ * Return the event, borrowed until the recording grows.
+ * Return NULL if there is none.
  */
 const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
 					      uint64_t step);
 const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
 					      uint64_t step);
 
-/* The i-th event of a kind in the snapshot, NULL after the last. */
+/*
+ * Returns the i-th event of a kind in the snapshot, borrowed until the recording grows; NULL after the last
+ * one.
+ */
 const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
 
-/* How many of them are at steps below @step: the ordinal of the first one that is not. */
+/*
+ * Returns the number of events of a kind at steps below @step, which is the ordinal of the first one that is
+ * not.
+ */
 uint64_t ts_query_n_events_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step);
 
-/* How many events of the kind the snapshot has.  It is the recording's number only if that is complete. */
+/*
+ * Returns the number of events of a kind in the snapshot.  The recording may have more until it is complete.
+ */
 uint64_t ts_query_n_events(const struct ts_query *q, enum ts_event_kind kind);
 
 /* --------------------------------------------------------------------------------------------- threads */
 
-/* How many threads and processes (address spaces) have appeared. */
+/* Return the number of threads, and of processes (address spaces), that have appeared. */
 uint32_t ts_query_n_threads(const struct ts_query *q);
 uint32_t ts_query_n_processes(const struct ts_query *q);
 
-/* What the recorder calls a thread, below ts_query_n_threads(). */
+/*
+ * Returns the ids and the name of @thread, which is below ts_query_n_threads(), borrowed until the recording
+ * grows.
+ */
 const struct ts_thread *ts_query_thread_facts(const struct ts_query *q, uint32_t thread);
 
-/* The process of a thread. */
+/* Returns the process of a thread. */
 uint32_t ts_query_process(const struct ts_query *q, uint32_t thread);
 
 /*
- * Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had
- * not ended.
+ * Does the thread exist at @pos?  It exists if it has run, or runs now, and has not ended.  A thread that
+ * runs after its recorded end had not ended.
  */
 bool ts_query_is_alive(const struct ts_query *q, uint32_t thread, uint64_t pos);
 
@@ -333,10 +364,12 @@ bool ts_query_is_alive(const struct ts_query *q, uint32_t thread, uint64_t pos);
 uint64_t ts_query_next_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
 uint64_t ts_query_prev_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
 
-/* How many steps of @thread are below @pos. */
+/* Returns the number of steps of @thread below @pos. */
 uint64_t ts_query_n_steps_of(const struct ts_query *q, uint32_t thread, uint64_t pos);
 
-/* The first step at which another thread runs than at step @pos; the end if there is none. */
+/*
+ * Returns the first step after @pos at which another thread runs than at step @pos; the end if there is none.
+ */
 uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
 
 /* ------------------------------------------------------------------------------- what searches keep here */
@@ -347,7 +380,7 @@ uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
  */
 void ts_query_keep(struct ts_query *q, void *data, void (*free_data)(void *data));
 
-/* What is kept; NULL: nothing. */
+/* Returns the data that is kept, borrowed until it is replaced or freed; NULL if there is none. */
 void *ts_query_kept(const struct ts_query *q);
 
 /* ----------------------------------------------------------------------------------- regions and modules */
@@ -365,20 +398,20 @@ struct ts_region_info {
 };
 
 /*
- * The regions of @process at position @pos.  At most @max of them go to @out, sorted by address: if there are
- * more, the @max that began first.
+ * Copy the regions of @process at position @pos to @out, at most @max, sorted by address.  If there are more,
+ * those that began first are copied.
  *
- * Returns how many regions there are, which may be more than @max.
+ * Returns the number of regions, which may be more than @max.
  */
 size_t ts_query_regions(const struct ts_query *q, uint32_t process, uint64_t pos, struct ts_region_info *out,
 			size_t max);
 
-/* The i-th region in the order in which they began; false after the last. */
+/* Set *r to the i-th region in the order in which they began.  Returns false after the last one. */
 bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *r);
 
 /*
- * A module (program, library), there from position @from until before position @until.  Where the recording
- * lists none, these are the files that are mapped from their beginning.
+ * A module (program, library), loaded at positions @from to @until - 1.  If the recording lists no modules,
+ * the files that are mapped from their beginning are used.
  */
 struct ts_module_info {
 	uint64_t from;
@@ -388,24 +421,27 @@ struct ts_module_info {
 	const char *file;     /* its path at recording time, NULL if unknown */
 };
 
-/* The i-th module in the order in which they appeared; false after the last. */
+/* Set *m to the i-th module in the order in which they appeared.  Returns false after the last one. */
 bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *m);
 
 /*
- * The next module of @process at position @pos after the one before *at, in the order in which they appeared;
- * *at is 0 for the first call.
+ * Set *m to the next module of @process at position @pos, in the order in which they appeared, and advance
+ * *at, which is 0 for the first call.
  *
- * Returns false after the last.
+ * Returns false after the last one.
  */
 bool ts_query_next_module(const struct ts_query *q, uint32_t process, uint64_t pos, size_t *at,
 			  struct ts_module_info *m);
 
 /* ------------------------------------------------------------------------------- the mode of a machine */
 
-/* The mode of the machine's processor at @pos; NULL for the recording of a program. */
+/*
+ * Returns the mode of the machine's processor at @pos, borrowed until the recording grows; NULL for the
+ * recording of a program.
+ */
 const struct ts_mode *ts_query_mode(const struct ts_query *q, uint64_t pos);
 
-/* The first position after @pos at which the mode changes, TS_NO_POS if there is none. */
+/* Returns the first position after @pos at which the mode changes; TS_NO_POS if there is none. */
 uint64_t ts_query_next_mode(const struct ts_query *q, uint64_t pos);
 
 /*

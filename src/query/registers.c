@@ -384,7 +384,7 @@ static bool read_all_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 		next = malloc(2 * (size_t)len + 1);
 		if (!next || !read_regs(q, w.next, thread, len, next, next + len, err)) {
 			free(next);
-			return next ? false : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
+			return next ? false : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for registers");
 		}
 	}
 	if (!w.ops->is_complete)

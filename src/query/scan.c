@@ -145,14 +145,14 @@ const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n)
 	return q->snap.is_complete && ts_timeline_has(q->tl, &ts_digests_section) && d->n >= *n ? ts_digests_read(d) : NULL;
 }
 
-uint64_t ts_query_next_sight(const struct ts_query *q, uint64_t chunk)
+uint64_t ts_query_next_inferred(const struct ts_query *q, uint64_t chunk)
 {
 	uint64_t first = TS_NO_CHUNK;
 
 	for (uint32_t i = 0; i < q->tl->n_memory; i++) {
-		uint64_t sight = ts_space_next_sight(q->tl->memory[i], chunk);
+		uint64_t inferred = ts_space_next_inferred(q->tl->memory[i], chunk);
 
-		first = sight < first ? sight : first;
+		first = inferred < first ? inferred : first;
 	}
 	return first;
 }

@@ -55,7 +55,7 @@ struct ts_run_facts {
  */
 bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run);
 
-/* The number of runs. */
+/* Returns the number of runs. */
 uint32_t ts_query_n_runs(const struct ts_query *q);
 
 /*
@@ -95,9 +95,10 @@ void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t proces
 /*
  * A number for each chunk of what its steps did: two chunks with the same number executed the same addresses
  * in the same threads, and wrote the same values to the same registers (bytes of the 'g' layout) and memory.
- * 0: cannot be said.  *n gets how many chunks.  Inferred writes (ts_query_next_sight()) are not part of them.
+ * 0: cannot be said.  *n gets how many chunks.  Inferred writes (ts_query_next_inferred()) are not part of them.
  *
- * Returns the numbers, borrowed; NULL if the recording is incomplete, or its index was built without them.
+ * Returns the numbers, borrowed.
+ * Returns NULL if the recording is incomplete, or its index was built without them.
  */
 const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
 
@@ -107,7 +108,7 @@ const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
  *
  * Returns TS_NO_CHUNK if there is none.
  */
-uint64_t ts_query_next_sight(const struct ts_query *q, uint64_t chunk);
+uint64_t ts_query_next_inferred(const struct ts_query *q, uint64_t chunk);
 
 /*
  * Did the memory [@first, @last] of @process start afresh at @pos or before, and nothing of it is known since

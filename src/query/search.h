@@ -126,7 +126,8 @@ static inline uint64_t ts_event_signal(const struct ts_event_at *h)
  * before it (then the search goes in reverse), or is the same (then there is nothing to find).  Backwards a
  * watchpoint's arrival is the position before the step that triggers it, forwards the one after it.
  *
- * Returns false if memory is exhausted (TS_ENOMEM), or if the trace cannot be read any more.
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos,
 		    uint64_t limit, struct ts_error *err);
@@ -138,8 +139,9 @@ uint64_t ts_search_reached(const struct ts_search *s);
 /*
  * Go on, decoding at most @n_chunks chunks, or doing other things that take as long.
  *
- * Returns TS_ITEM and fills @found when it is over, TS_MORE when it needs another slice, TS_FAIL if the trace
- * cannot be read.
+ * Returns TS_ITEM and fills @found when it is over.
+ * Returns TS_MORE when it needs another slice.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,
 			   struct ts_error *err);

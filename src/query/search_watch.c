@@ -176,7 +176,7 @@ static bool watch_reads(struct ts_search *s, uint64_t step, unsigned *touch, str
  * What step @step + 1 saw when it began: a contradiction is a change that happened unseen before it, and is
  * attributed to step @step as if that had written it.  Returns the same as watch_step().
  */
-static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const struct ts_step *next,
+static unsigned watch_inferred(struct ts_search *s, const struct ts_steps *b, const struct ts_step *next,
 			    uint64_t step, struct ts_found *found)
 {
 	const struct ts_effect *first = NULL;
@@ -253,7 +253,7 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 			b = ts_query_chunk(s->q, chunk, i + STEPS_AHEAD, err);
 		if (!b || i >= b->n_steps)
 			break;
-		touch = watch_sight(s, b, &b->steps[i], step - 1, &hit);
+		touch = watch_inferred(s, b, &b->steps[i], step - 1, &hit);
 		if (step)
 			take_touch(s, &w, step - 1, touch, &hit);
 		if (!s->is_reverse && w.is_found)

@@ -19,7 +19,7 @@
 /*
  * Does @thread execute Thumb code at @pos?  *is_thumb is false where nothing decides.
  *
- * Returns false if the trace cannot be read any more.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_thumb_at(struct ts_query *q, uint64_t pos, uint32_t thread, bool *is_thumb, struct ts_error *err);
 

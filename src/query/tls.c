@@ -119,7 +119,7 @@ void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint
 
 /* ------------------------------------------------------------------------------------ the recorded memory */
 
-/* Who asks, and when. */
+/* The query and the position of a lookup. */
 struct asking {
 	struct ts_query *q;
 	uint64_t pos;
@@ -138,8 +138,7 @@ static bool need(const struct asking *a, enum ts_tls_fact fact, struct ts_error 
 {
 	return is_told(a->facts, fact) ||
 	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-		       "no file of glibc is at hand that says where the dynamic linker keeps thread-local "
-		       "storage (%s)",
+		       "no file of glibc is available that describes the dynamic linker's thread-local storage (%s)",
 		       symbols[fact].name);
 }
 
@@ -318,7 +317,7 @@ bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 
 	if (!layout || !layout->pointer)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "recordings of %s do not have the thread pointer, by which thread-local variables lie", arch->name);
+			       "recordings of %s do not have the thread pointer, to which thread-local variables are relative", arch->name);
 	if (!ts_tls_pointer(q, pos, thread, addr) || !*addr)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the thread pointer is not known at position %" PRIu64, pos);
 	align = align && !(align & (align - 1)) ? align : 1;
@@ -329,14 +328,15 @@ bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 }
 
 /*
- * Does @offset say that a thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...)
+ * Does @offset mean that the block is allocated at a thread's first access?  (NO_TLS_OFFSET,
+ * FORCED_DYNAMIC_...)
  */
 static bool is_dynamic(const struct layout *layout, uint64_t offset, uint64_t mask)
 {
 	return offset == mask || (layout->has_first_at_0 ? offset == mask - 1 : !offset);
 }
 
-/* The word that @fact says the offset of, in what lies at @at. */
+/* Read the word at the offset @fact of the struct at @at. */
 static bool read_field(const struct asking *a, uint64_t at, enum ts_tls_fact fact, const char *what, uint64_t *value,
 		       struct ts_error *err)
 {
@@ -391,7 +391,7 @@ static bool find_in_dtv(const struct asking *a, uint64_t pthread, uint64_t map, 
 	return (*addr && !(*addr & 1)) ||
 	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 		       "the thread has no storage for the object's thread-local variables at position %" PRIu64
-		       ": it gets it when it first uses one of them", a->pos);
+		       ": it is allocated when the thread first uses one of them", a->pos);
 }
 
 /* The end of the thread's struct pthread that blocks are counted from. */
@@ -419,7 +419,7 @@ bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struc
 
 	if (!layout)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "where thread-local storage lies on %s is not known to tracestub", arch->name);
+			       "the layout of thread-local storage on %s is not known to tracestub", arch->name);
 	if (!find_map(&a, object, &map, err) || !need(&a, TS_TLS_L_TLS_OFFSET, err) ||
 	    !read_word(&a, map + facts->values[TS_TLS_L_TLS_OFFSET],
 		       "the place of the object's thread-local storage", &offset, err))

@@ -65,9 +65,12 @@ struct ts_tls_object {
 /*
  * The address of the first byte of @object's thread-local block for @thread (an ordinal) at position @pos.
  *
- * Returns true and *addr on success.  Returns false if the recording, or @facts, does not tell, if the thread has
- * no block yet (of what dlopen loaded it gets one when it first needs it), or if the processor is not one of x86, ARM and RISC-V
- * (TS_EUNSUPPORTED with a sentence that says which of these); or if the trace cannot be read any more.
+ * Returns true with *addr set.
+ * Returns false if the recording or @facts do not contain the address (TS_EUNSUPPORTED).
+ * Returns false if the thread has no block of the library yet (TS_EUNSUPPORTED).  A library that dlopen()
+ * loaded has a block in each thread that has accessed it.
+ * Returns false if the processor is not x86, ARM or RISC-V (TS_EUNSUPPORTED).
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struct ts_tls_facts *facts,
 		  const struct ts_tls_object *object, uint64_t *addr, struct ts_error *err);
@@ -76,8 +79,8 @@ bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struc
  * The block of the program itself, which is as linked @len bytes long and so aligned: its place is a fixed distance from the
  * thread pointer.
  *
- * Returns false if the processor's recordings do not have the thread pointer, or it is not known (TS_EUNSUPPORTED with a
- * sentence that says which).
+ * Returns false if the processor's recordings do not have the thread pointer (TS_EUNSUPPORTED).
+ * Returns false if it is not known (TS_EUNSUPPORTED with a sentence that says which).
  */
 bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t len, uint64_t align, uint64_t *addr,
 			  struct ts_error *err);
@@ -85,7 +88,8 @@ bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uin
 /*
  * The thread pointer of @thread at @pos: on x86-64 fs_base, on RISC-V tp.
  *
- * Returns false if it is not known, or if recordings of the processor do not have it.
+ * Returns false if it is not known.
+ * Returns false if recordings of the processor do not have it.
  */
 bool ts_tls_pointer(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *value);
 

@@ -134,7 +134,9 @@ static enum ts_walked stop_at(struct ts_walk *w, uint64_t pos, enum ts_stop_kind
 	return TS_WALK_STOP;
 }
 
-/* Does the thread begin at @pos?  Others may have run before, but a step back would undo nothing of it. */
+/*
+ * Is @pos the begin of the thread?  Other threads may have run before, but this thread has no earlier step.
+ */
 static bool is_thread_begin(const struct ts_walk *w, uint64_t pos)
 {
 	return pos && ts_query_thread(w->q, pos) == w->thread &&
@@ -206,7 +208,8 @@ uint64_t ts_walk_reached(const struct ts_walk *w)
 }
 
 /*
- * Where an interrupted walk stops: up to there nothing was found, nor on to where the filter admits a stop.
+ * Where an interrupted walk stops: at the position searched so far, or the next one at which the filter
+ * permits a stop.
  */
 static enum ts_walked give_up(struct ts_walk *w, struct ts_found *found)
 {

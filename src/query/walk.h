@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A walk: from a position to the stop that ends it, by continuing, by a step, or out of a range.
+ * A walk moves from a position to the next stop: by a continue, by a step, or by a step out of a range.
  *
- * A step has a target, the position after (in reverse: before) the next instruction of its thread; a continue
- * has the end of the recording (in reverse: its beginning).  A search looks for a stop on the way there.  A
- * range step looks for its target first: the first position at which the thread has left the range.
+ * The target of a step is the position after (in reverse: before) the next instruction of its thread.  The
+ * target of a continue is the end of the recording (in reverse: its beginning).  The target of a range step
+ * is the first position at which the thread has left the range, and is searched for first.  Then a search
+ * looks for a stop before the target.
  *
- * A walk goes on in slices.  Where it needs positions that are not published yet it waits for them: nothing
- * is found, and no end is reported, because of what has not been read.
+ * A walk is run in slices.  If it needs positions that are not published yet, it waits for them.
  */
 #ifndef TS_WALK_H
 #define TS_WALK_H
@@ -18,21 +18,21 @@
 #include "search.h"
 
 enum ts_walked {
-	TS_WALK_STOP, /* it is over */
-	TS_WALK_ON,   /* it needs another slice */
-	TS_WALK_WAIT, /* it needs more of the recording: another slice makes sense after ts_query_refresh() */
+	TS_WALK_STOP, /* the walk has ended */
+	TS_WALK_ON,   /* the walk needs another slice */
+	TS_WALK_WAIT, /* the walk needs positions that are not published: see ts_query_refresh() */
 	TS_WALK_FAIL, /* the trace cannot be read any more, or memory is exhausted */
 };
 
 enum ts_walk_state {
-	TS_WALK_STANDING,  /* no walk, or it is over */
-	TS_WALK_AIMING,    /* a target is to be chosen, if it is published */
-	TS_WALK_LEAVING,   /* a range step looks for its target */
-	TS_WALK_STARTING,  /* the target is known */
-	TS_WALK_SEARCHING,
+	TS_WALK_STANDING,  /* there is no walk, or it has ended */
+	TS_WALK_AIMING,    /* the target is chosen next, when it is published */
+	TS_WALK_LEAVING,   /* the target of a range step is being searched for */
+	TS_WALK_STARTING,  /* the target is known; the search begins next */
+	TS_WALK_SEARCHING, /* a stop before the target is being searched for */
 };
 
-/* Members are the walk's own; ts_walk_is_step() and the like tell what others may know. */
+/* The members are private to walk.c. */
 struct ts_walk {
 	enum ts_walk_state state;
 	struct ts_query *q;    /* borrowed */
@@ -40,65 +40,77 @@ struct ts_walk {
 	bool is_reverse;
 	bool is_interrupted;
 	bool is_range;
-	bool has_target;       /* of a step: the walk is done there */
-	bool is_open;          /* the target is as far as the recording was published: the walk goes on from there */
-	bool has_passed;       /* a breakpoint did not hold: the walk may end there */
-	bool has_open_reads;   /* steps were passed that may have read what a watchpoint is about */
-	bool is_passing;       /* a breakpoint did not hold: a system call or an exit may stop at the same position */
-	uint32_t thread;       /* that steps; TS_NO_THREAD for a continue */
-	uint64_t from;         /* there is no stop up to here */
-	uint64_t pos;          /* LEAVING: how far it got */
+	bool has_target;       /* of a step: the walk ends at the target */
+	bool is_open;          /* the target is the last published position: the walk continues there */
+	bool has_passed;       /* a breakpoint's condition was false: the walk may end at that position */
+	bool has_open_reads;   /* the walk has passed steps that may have read a watched place */
+	bool is_passing;       /* as has_passed; a system call or an exit may stop at the same position */
+	uint32_t thread;       /* the thread that steps; TS_NO_THREAD for a continue */
+	uint64_t from;         /* there is no stop up to this position */
+	uint64_t pos;          /* LEAVING: the position up to which has been searched */
 	uint64_t target;
 	uint64_t range_start, range_end;
 	struct ts_search search; /* if SEARCHING */
 };
 
 /*
- * Begin a walk at @pos, which must be published.  The arrays of @stops are borrowed until it is over.  @w is
- * zero at first; a walk under way is dropped.
+ * Begin a continue at @pos, which must be published.  @q and the arrays of @stops are borrowed until the walk
+ * has ended.  *w is zero before the first walk; a walk in progress is dropped.
  */
 void ts_walk_continue(struct ts_walk *w, struct ts_query *q, const struct ts_stops *stops, uint64_t pos,
 		      bool is_reverse);
 
-/* The same until one instruction of @thread has run, or has been undone; other threads' pass on the way. */
+/*
+ * Begin a step: until one instruction of @thread has run, or has been undone.  Other threads may run in
+ * between.
+ */
 void ts_walk_step(struct ts_walk *w, struct ts_query *q, const struct ts_stops *stops, uint64_t pos,
 		  uint32_t thread, bool is_reverse);
 
-/* The same, forwards, while the pc of @thread is in [@start, @end); at least one instruction of it. */
+/*
+ * Begin a range step: forwards while the pc of @thread is in [@start, @end), at least one instruction of it.
+ */
 void ts_walk_range(struct ts_walk *w, struct ts_query *q, const struct ts_stops *stops, uint64_t pos,
 		   uint32_t thread, uint64_t start, uint64_t end);
 
 /*
- * Go on for a slice: about one chunk is decoded.
+ * Run the walk for one slice, in which about one chunk is decoded.
  *
- * Returns TS_WALK_STOP and fills @found when the walk is over.  Its kind is TS_STOP_STEP at the target of a
- * step, whatever else is there but a watchpoint, a system call or a signal; TS_STOP_END at the end (in
- * reverse: the beginning) of the recording, or, where a step back finds nothing of its thread, at once;
- * TS_STOP_INTERRUPT where an interrupted walk gave up; else what was found.
+ * Returns TS_WALK_STOP with *found set if the walk has ended.  found->kind is
+ * - TS_STOP_STEP at the target of a step, unless a watchpoint, a system call or a signal is there;
+ * - TS_STOP_END at the end (in reverse: the beginning) of the recording, or if a step back finds no step of
+ * its thread;
+ * - TS_STOP_INTERRUPT if the walk was interrupted;
+ * - otherwise the kind of the stop that was found.
+ * Returns TS_WALK_ON if the walk needs another slice.
+ * Returns TS_WALK_WAIT if the walk needs positions that are not published.
+ * Returns TS_WALK_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_WALK_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_error *err);
 
 /*
- * The TS_STOP_BREAK that ts_walk_run() found last, @found, does not hold (its condition is false): the walk
- * goes on after it.
+ * Continue the walk after @found, the TS_STOP_BREAK that ts_walk_run() has found last: the breakpoint's
+ * condition is false.
  */
 void ts_walk_pass(struct ts_walk *w, const struct ts_found *found);
 
 /*
- * End the walk where it is.  ts_walk_run() then returns TS_WALK_STOP soon: TS_STOP_INTERRUPT, or a stop that
- * is found at once.
+ * Interrupt the walk.  ts_walk_run() returns TS_WALK_STOP soon afterwards, with TS_STOP_INTERRUPT or with a
+ * stop that it finds in the same slice.
  */
 void ts_walk_interrupt(struct ts_walk *w);
 
-/* Drop a walk, if one is under way. */
+/* Drop the walk, if one is in progress. */
 void ts_walk_fini(struct ts_walk *w);
 
+/* Is a walk in progress? */
 static inline bool ts_walk_is_under_way(const struct ts_walk *w)
 {
 	return w->state != TS_WALK_STANDING;
 }
 
-/* The position up to which there is no stop. */
+/* Returns the position up to which there is no stop. */
 uint64_t ts_walk_reached(const struct ts_walk *w);
 
 #endif

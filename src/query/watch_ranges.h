@@ -48,8 +48,10 @@ struct ts_places {
  * Find the places of @n watches for a span that has step @pos in it.  @pl is zero at first and keeps its
  * memory from call to call.
  *
- * Addresses are physical, or (@is_virtual) to be translated.  Returns false if the trace cannot be read any
- * more, or if memory is exhausted.
+ * Addresses are physical, or (@is_virtual) to be translated.
+ *
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_places_find(struct ts_places *pl, struct ts_query *q, const struct ts_watch *watches, size_t n,
 		    bool is_virtual, uint64_t pos, struct ts_error *err);

@@ -15,7 +15,7 @@
 static const struct ts_does anything = { UINT64_MAX, UINT32_MAX, true, false };
 static const struct ts_does not_known = { .lacks_code = true };
 
-/* What instructions do by their bytes: the same ones stand in many runs. */
+/* The effects of instructions by their bytes, kept because the same bytes occur in many runs. */
 #define N_KNOWN 4096u /* a power of two */
 
 struct known_insn {
@@ -93,7 +93,7 @@ static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct
 	return k->does;
 }
 
-/* The same of ARM, in both of its modes: which one it was, the bytes do not tell. */
+/* Add the effects of an instruction; of ARM those in both modes, because the bytes do not determine the mode. */
 static void take_insn(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode, const uint8_t *bytes,
 		      size_t len, struct ts_does *does)
 {
@@ -115,7 +115,7 @@ static unsigned len_of(const struct ts_run_facts *run)
 	return (unsigned)(run->last - run->first) + (last ? last : TS_MAX_INSN);
 }
 
-/* What the run's instructions do as they stand in memory at @pos, the beginning of a chunk. */
+/* The effects of the run's instructions by the bytes in memory at @pos, the beginning of a chunk. */
 static bool take_version(struct ts_write_runs *f, struct ts_query *q, const struct ts_run_facts *run,
 			 uint64_t pos, struct ts_does *does, struct ts_error *err)
 {

@@ -52,7 +52,8 @@ struct ts_run_search {
 /*
  * Begin a search for anything of @does.  What ts_query_need_write_runs() has not found out of a run counts as anything.
  *
- * Returns false if memory is exhausted.  Call ts_run_search_fini() in both cases.
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_run_search_fini() in both cases.
  */
 bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const struct ts_does *does,
 			struct ts_error *err);

@@ -61,7 +61,9 @@ struct ts_log_code {
 /*
  * Parse a description: the @len bytes at @bytes that follow the head of a DESCRIBE record.
  *
- * Returns false if it is malformed or memory is exhausted.  @b then needs no ts_log_code_fini().
+ * Returns false if it is malformed.
+ * Returns false if memory is exhausted.
+ * @b then needs no ts_log_code_fini().
  */
 bool ts_log_code_take(struct ts_log_code *b, const struct ts_log_guest *g, const uint8_t *bytes, size_t len);
 void ts_log_code_fini(struct ts_log_code *b);

@@ -30,7 +30,8 @@ struct ts_log_decoder_counts {
 /*
  * A decoder for the log of process @process, for @arch as a recording names it.  The frames are borrowed.
  *
- * Returns NULL if logs of @arch cannot be decoded, or if memory is exhausted.
+ * Returns NULL if logs of @arch cannot be decoded.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_log_decoder *ts_log_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames);
 void ts_log_decoder_free(struct ts_log_decoder *d);
@@ -48,7 +49,7 @@ void ts_log_decoder_only(struct ts_log_decoder *d, const char *const *modules);
 bool ts_log_decoder_is_waiting(const struct ts_log_decoder *d);
 
 /* With ts_log_decoder_only(): write the changes that other modules made, for all threads. */
-void ts_log_decoder_tell_gaps(struct ts_log_decoder *d);
+void ts_log_decoder_put_gaps(struct ts_log_decoder *d);
 
 /*
  * Decode the @len bytes of a chunk.

@@ -114,11 +114,11 @@ bool ts_decode_is_elsewhere(const struct ts_log_decoder *d, uint64_t addr);
 /* @t is about to execute @b. */
 void ts_decode_enter(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b);
 
-/* @t enters code that is not recorded: its changes are collected until ts_decode_tell_gap(). */
+/* @t enters code that is not recorded: its changes are collected until ts_decode_put_gap(). */
 void ts_decode_leave(const struct ts_log_decoder *d, struct ts_log_task *t);
 
 /* Called before anything is written for @t: write the changes that unrecorded code has made. */
-void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t);
+void ts_decode_put_gap(struct ts_log_decoder *d, struct ts_log_task *t);
 
 /* -------------------------------------------------------------------------------- execute.c */
 

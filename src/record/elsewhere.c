@@ -98,7 +98,7 @@ static void put_registers(struct ts_log_decoder *d, struct ts_log_task *t, struc
 	ts_decode_registers_as(d, t, p, state, t->mmx, false);
 }
 
-void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t)
+void ts_decode_put_gap(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	struct ts_op_piece *inner = &d->gap.ops, piece = { 0 };
 	uint8_t *p;
@@ -121,11 +121,11 @@ void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t)
 	ts_op_frames_done(d->frames, ucir_put_jmp(p, t->at), 1);
 }
 
-void ts_log_decoder_tell_gaps(struct ts_log_decoder *d)
+void ts_log_decoder_put_gaps(struct ts_log_decoder *d)
 {
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++) {
 		if (d->tasks[i] && d->tasks[i]->is_known)
-			ts_decode_tell_gap(d, d->tasks[i]);
+			ts_decode_put_gap(d, d->tasks[i]);
 	}
 }
 
@@ -139,5 +139,5 @@ void ts_decode_enter(struct ts_log_decoder *d, struct ts_log_task *t, const stru
 		t->at = b->addr;
 	if (d->is_waiting)
 		begin(d);
-	ts_decode_tell_gap(d, t);
+	ts_decode_put_gap(d, t);
 }

@@ -280,7 +280,7 @@ void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struc
 	if (t->call.is_open)
 		put_call(d, t, RESTARTED);
 	ts_decode_settle(d, d->now);
-	ts_decode_tell_gap(d, t);
+	ts_decode_put_gap(d, t);
 	t->call.is_open = true;
 	t->call.num = c->num;
 	memcpy(t->call.args, c->args, sizeof(t->call.args));
@@ -408,7 +408,7 @@ void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, con
 	uint64_t addr = 0;
 	int32_t code = 0;
 
-	ts_decode_tell_gap(d, t);
+	ts_decode_put_gap(d, t);
 	move_piece(&inner, &d->loose);
 	flags |= read_info(d, state, t->signal.num, &code, &addr);
 	if (is_fault(t->signal.num) && code > 0 && t->failed_len && t->failed_pc == t->signal.pc) {

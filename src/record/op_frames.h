@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ops into frames: what one thread does goes into a frame until another thread's op comes or it is full.  Both recorders
- * use it.
+ * Collects ops into frames.  A frame has the ops of one thread, until an op of another thread follows or the
+ * frame is full.  Both recorders use it.
  */
 #ifndef TS_RECORD_OP_FRAMES_H
 #define TS_RECORD_OP_FRAMES_H
@@ -30,7 +30,12 @@ struct ts_op_frames {
 /* Send the open frame. */
 void ts_op_frames_close(struct ts_op_frames *f);
 
-/* Room for @len bytes of ops (at most f->cap) of thread @pid in its open frame; another thread's is closed. */
+/*
+ * Reserve @len bytes of ops, at most f->cap, in the open frame of thread @pid.  The open frame of another
+ * thread is closed.
+ *
+ * Returns the address of the bytes, valid until the next call.
+ */
 static inline uint8_t *ts_op_frames_room(struct ts_op_frames *f, uint64_t pid, size_t len)
 {
 	if (f->pid != pid || f->cap - f->len < len) {
@@ -47,7 +52,7 @@ static inline void ts_op_frames_done(struct ts_op_frames *f, const uint8_t *end,
 	f->n_ops += n_ops;
 }
 
-/* Do the ops of @p go into the open frame?  Longer ones are a frame of their own. */
+/* Are the ops of @p few enough for the open frame?  Otherwise they are a frame of their own. */
 static inline bool ts_op_frames_has_room(const struct ts_op_frames *f, const struct ts_op_piece *p)
 {
 	return p->len < f->cap / 2;
@@ -56,6 +61,7 @@ static inline bool ts_op_frames_has_room(const struct ts_op_frames *f, const str
 /* The ops of @p as a frame of @kind (FRAME, KEYFRAME), or in the open one if they fit. */
 void ts_op_frames_piece(struct ts_op_frames *f, uint64_t pid, uint8_t kind, const struct ts_op_piece *p);
 
+/* Write a NOTE at stream level; an open frame is closed. */
 void ts_op_frames_note(struct ts_op_frames *f, uint8_t key, const void *bytes, uint32_t len);
 
 #endif

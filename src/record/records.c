@@ -461,7 +461,7 @@ void ts_log_decoder_finish(struct ts_log_decoder *d)
 	if (!d->is_begun)
 		return;
 	ts_decode_settle(d, d->now);
-	ts_log_decoder_tell_gaps(d);
+	ts_log_decoder_put_gaps(d);
 	if (d->fatal.num) {
 		ts_decode_unreturn(d);
 		settle_killer(d);

@@ -25,6 +25,7 @@ struct ts_shadow_recent {
 
 extern struct ts_shadow_recent ts_shadow_recent[TS_SHADOW_N_RECENT];
 
+/* The slow path of ts_shadow_at(): the window is not among the recent ones. */
 uint8_t *ts_shadow_window(uint64_t addr);
 
 /* As ts_shadow_at(), but creates no window; any thread may call it.  Returns NULL if the window does not exist. */
@@ -37,9 +38,9 @@ const uint8_t *ts_shadow_peek(uint64_t addr);
 uint64_t ts_shadow_left(const uint8_t *at);
 
 /*
- * The copy of the byte at @addr, and of those up to the end of its window.
- *
- * Returns NULL if there is no memory for it.
+ * Returns the copy of the byte at @addr and of the bytes up to the end of its window, borrowed until
+ * ts_shadow_fini().
+ * Returns NULL if memory is exhausted.
  */
 static inline uint8_t *ts_shadow_at(uint64_t addr)
 {
@@ -49,7 +50,7 @@ static inline uint8_t *ts_shadow_at(uint64_t addr)
 	return r->next_key == key + 1 ? r->at + (addr & TS_SHADOW_MASK) : ts_shadow_window(addr);
 }
 
-/* How many of @len bytes from @addr on lie in its window. */
+/* Returns how many of the @len bytes from @addr on are in its window. */
 static inline uint64_t ts_shadow_run(uint64_t addr, uint64_t len)
 {
 	uint64_t left = TS_SHADOW_MASK + 1 - (addr & TS_SHADOW_MASK);

@@ -24,7 +24,7 @@
 #define MAX_PAUSES  4000u /* then something else keeps the word: it is not waited for any longer */
 #define N_ENDED	    16u /* threads that ended last: the kernel clears their words a little later */
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
-#define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame for itself, at most; they are not told */
+#define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame, at most; changes in them are not recorded */
 
 static struct {
 	Bool is_known;      /* its registers are in the log */

@@ -199,7 +199,10 @@ static Bool has_reader(void)
 	return ts_log->is_followed ? ts_is_alive(ts_log->reader) : VG_(getppid)() == ts_log->reader;
 }
 
-/* Returns False if nobody reads any more.  A reader that was stopped is continued (src/recorder/ring.c says why). */
+/*
+ * Returns False if the reader has ended.  A reader that was stopped is continued (the reason is in
+ * src/recorder/ring.c).
+ */
 static Bool wait_for_room(void)
 {
 	for (UInt n = 1;; n++) {

@@ -160,7 +160,7 @@ void ts_memory_log_all(Addr sp)
 
 /* -------------------------------------------------------------------------------- shared mappings */
 
-/* Others may write them; they are looked at after each system call. */
+/* Regions that other processes may write.  They are examined after each system call. */
 static struct {
 	Addr addr;
 	SizeT len;
@@ -405,7 +405,7 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	case __NR_ppoll:
 		compare(args[2], 16);
 		break;
-	case __NR_io_uring_setup: /* Valgrind tells of the flags only */
+	case __NR_io_uring_setup: /* Valgrind reports the write of the flags only */
 		compare(args[1], URING_PARAMS_LEN);
 		break;
 	case __NR_recvmsg:
@@ -414,7 +414,7 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	case __NR_recvmmsg:
 		compare_messages(args[1], args[2]);
 		break;
-	case __NR_capget: /* Valgrind tells of one of its two entries */
+	case __NR_capget: /* Valgrind reports one of its two entries */
 		compare(args[0], 8);
 		compare(args[1], 24);
 		break;
@@ -423,7 +423,7 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 		compare(args[2], 120);
 		break;
 #endif
-	/* Valgrind tells of the address, and not of its length */
+	/* Valgrind reports the write of the address, but not that of its length */
 #if defined(__NR_accept)
 	case __NR_accept:
 #endif
@@ -456,7 +456,7 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	case __NR_sendfile:
 		compare(args[2], 8);
 		break;
-	case __NR_getrlimit: /* Valgrind changes the limit of descriptors after it has told of the write */
+	case __NR_getrlimit: /* Valgrind changes the limit of descriptors after it has reported the write */
 		compare(args[1], 16);
 		break;
 	case __NR_prlimit64:
@@ -466,7 +466,7 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	case __NR_set_thread_area:
 		compare(args[0], 16);
 		break;
-	case __NR_timer_gettime64: /* Valgrind tells of a shorter struct */
+	case __NR_timer_gettime64: /* Valgrind reports a shorter struct */
 	case __NR_timerfd_gettime64:
 		compare(args[1], 32);
 		break;

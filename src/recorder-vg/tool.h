@@ -37,7 +37,8 @@ void ts_log_rewind(void);
 /*
  * Room for a control record of @kind whose head is followed by @len bytes, at most TS_LOG_MAX_CONTROL in all.
  *
- * Returns the address for these bytes; NULL if the recording has ended.
+ * Returns the address for these bytes.
+ * Returns NULL if the recording has ended.
  */
 void *ts_log_room(enum ts_log_kind kind, SizeT len);
 

@@ -190,7 +190,7 @@ static UInt size_of(IRExpr *atom)
 	return type == Ity_I1 ? 1 : (UInt)sizeofIRType(type);
 }
 
-/* Does the decoder know this part of the guest state? */
+/* Is @off in the part of the guest state that is recorded? */
 static Bool is_recorded(Int off)
 {
 	return off >= (Int)TS_FIRST_OFF && (UInt)off < TS_STATE_LEN;
@@ -239,7 +239,9 @@ static void on_put(IRStmt *st)
 }
 
 #if defined(VGA_arm64)
-/* stxr and its like: VEX makes a load and a compare-and-swap of it, the instruction itself reads nothing. */
+/*
+ * stxr etc.: VEX translates them to a load and a compare-and-swap, but the instruction does not read memory.
+ */
 static Bool only_stores(void)
 {
 	return (*(const UInt *)b.pc & 0x3fc00000) == 0x08000000;
@@ -423,7 +425,7 @@ static Bool is_x87_arithmetic(UChar code, UChar modrm)
 	return code == 0xdb ? reg >= 5 : code != 0xdd;
 }
 
-/* What the bytes of an instruction say that its IR does not. */
+/* The flags of an instruction that its bytes determine and its IR does not show. */
 static UChar classify(const UChar *insn, UInt len)
 {
 	Bool is_rep = False;
@@ -453,7 +455,7 @@ static UChar classify(const UChar *insn, UInt len)
 }
 #endif
 
-/* Is it the address of the instruction at hand? */
+/* Is @c the address of the present instruction? */
 static Bool is_here(const IRConst *c)
 {
 	ULong bits;
@@ -532,7 +534,7 @@ static void on_statement(IRStmt *st)
 
 /* -------------------------------------------------------------------------------- the block */
 
-/* Take room for the record: its length is filled in when it is known. */
+/* Reserve space for the record.  Its length is filled in when it is known. */
 static IRConst *begin_record(void)
 {
 	IRConst *len = TS_CONST(0);
@@ -712,7 +714,7 @@ static IRSB *compare_first(const IRSB *in, const VexGuestExtents *extents, Int *
 
 /* -------------------------------------------------------------------------------- translation */
 
-/* A block of which nothing is logged. */
+/* Translate a block without logging. */
 static IRSB *translate_plain(IRSB *in, Int first, Bool is_at)
 {
 	if (!is_at)

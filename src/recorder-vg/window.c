@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the execution that is recorded.  Before it and after it translations log nothing.
+ * The part of the execution that is recorded.  Translations before it and after it do not log.
  *
- * Translations can be discarded, so that others take their place, only while none is being executed.  So the block at
- * the place where the recording begins or ends leaves by a request to Valgrind (as a program makes one by the macros
- * of valgrind.h), and what is to be done is done when Valgrind calls the tool for it.
+ * Translations can be discarded, and replaced, only while none is being executed.  Therefore the block at
+ * which the recording begins or ends exits with a request to Valgrind (like those of the macros of
+ * valgrind.h).  Valgrind then calls the tool, which begins or ends the recording.
  */
 #include "tool.h"
 
@@ -25,8 +25,9 @@ static UWord request[6] = { ('T' << 24) | ('S' << 16) }; /* a tool's own request
 static struct ts_place at_once = { .kind = TS_PLACE_ANY, .count = 1 };
 
 /*
- * Valgrind's own, from headers that are not installed: whether translations may be discarded now, which it asserts,
- * and how VEX translates.  A Valgrind without the second one is a little slower where nothing is recorded.
+ * Variables of Valgrind whose headers are not installed: whether translations may be discarded now (Valgrind
+ * asserts it), and how VEX translates.  Without the second one, execution outside the recorded part is a
+ * little slower.
  */
 extern Bool VG_(ok_to_discard_translations);
 extern VexControl vex_control __attribute__((weak));

@@ -281,9 +281,9 @@ static unsigned classify_mips(const uint8_t *insn, size_t n, bool is_big_endian)
 }
 
 /*
- * Operation 31 has integer instructions as well as loads of floating-point registers: those are told by
- * another field. Power ISA, appendix "opcode maps": arithmetic, logic, comparisons, shifts; loads and stores
- * of general registers; spr, cr.
+ * Primary opcode 31 has integer instructions as well as loads of floating-point registers; the extended
+ * opcode distinguishes them (Power ISA, appendix "opcode maps").  Integer: arithmetic, logic, comparisons,
+ * shifts; loads and stores of general registers; spr, cr.
  */
 static bool is_integer_31(uint32_t op)
 {

@@ -45,7 +45,7 @@ static bool put(void *user, const uint8_t *bytes, size_t len)
 	return true; /* who is forked leaves, and has nobody to write for */
 }
 
-/* The order of the stores: whoever looks when this process has died finds a frame once. */
+/* The order of the stores ensures that a reader finds a frame exactly once, even if this process has died. */
 static void seal(void *user)
 {
 	(void)user;

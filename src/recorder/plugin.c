@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin: what QEMU calls.
+ * The functions of the plugin that QEMU calls.
  *
  *     -plugin .../tracestub-record.so,fd=N,size=BYTES,reader=PID
  *
  * Each instruction is a block of its own (-singlestep), so that all registers are in memory when its callback
- * runs: there, the instruction before is over.  A thread that has not got the turn waits; it must not wait
- * inside a callback for long, because QEMU may want all threads to stop: then it leaves the block, and comes
- * back to the same instruction.
+ * runs, and the previous instruction has been completed.  A thread that does not have the turn waits.  It
+ * must not wait long inside a callback, because QEMU may have to stop all threads: then the thread leaves the
+ * block, and resumes at the same instruction.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -206,7 +206,7 @@ static void begin_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS
 		ts_turn_give(&t->turn);
 		return;
 	}
-	/* The turn is kept: nothing happens between the call and what it does. */
+	/* The turn is kept: no other thread runs between the call and its effect. */
 	t->is_exiting = num == ts_guest->calls->exit && n_threads > 1;
 	if (!t->is_exiting)
 		ts_kernel_exit(t);
@@ -284,7 +284,7 @@ static void on_thread_exit(qemu_plugin_id_t id, unsigned vcpu)
 
 /* -------------------------------------------------------------------------------- translation */
 
-/* Does the recording not know these bytes of code?  Asked again when they are executed. */
+/* Do these bytes of code differ from the recorded ones?  Checked again when they are executed. */
 static bool is_unseen(uint64_t pc, const uint8_t *bytes, size_t len)
 {
 	const uint8_t *shadow = is_begun && ts_shadow_run(pc, len) == len ? ts_shadow_peek(pc) : NULL;

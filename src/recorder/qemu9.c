@@ -23,7 +23,7 @@ struct register_names {
 	unsigned n;
 };
 
-/* What was loaded or stored, in the order of this machine; its length is told by the callback. */
+/* The loaded or stored value, in the byte order of this machine.  The callback has its length. */
 struct memory_value {
 	int type;
 	uint64_t words[2]; /* low, high */
@@ -128,7 +128,7 @@ unsigned ts_qemu_register_bytes(struct qemu_plugin_register *reg, uint8_t *bytes
 
 /* -------------------------------------------------------------------------------- pages */
 
-/* Parts of the ELF file that was looked at last that are code. */
+/* The executable parts of the ELF file that was examined last. */
 static struct {
 	char file[4096];
 	unsigned n;
@@ -179,8 +179,8 @@ static void read_segments(int fd)
 }
 
 /*
- * Is the page at @off of @file code, by its program headers?  The API does not tell which pages may be
- * executed.
+ * Is the page at @off of @file executable according to its program headers?  The plugin API does not report
+ * the permissions of pages.
  */
 static bool is_code(const char *file, uint64_t off)
 {

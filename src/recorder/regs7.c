@@ -2,9 +2,10 @@
 /*
  * regs.h for QEMU 7.2, whose plugin API gives no registers.
  *
- * Two patterns are written into a register with the gdb stub's function, and looked for in the processor's
- * object: the only place that follows both is the register.  From then on it is read there; what has no place
- * of its own is asked for each time.
+ * Two patterns are written to a register with the function of QEMU's gdb stub, and searched for in the
+ * processor's object: the only offset that holds first the one and then the other is that of the register,
+ * which is read there from then on.  A register without an offset of its own is read with the stub's function
+ * each time.
  */
 #include "regs.h"
 
@@ -46,7 +47,9 @@ static struct run {
 } runs[TS_MAX_REGS];
 static unsigned n_runs;
 
-/* A register that is asked for: only if a word that it is made from has changed. */
+/*
+ * A register that is read with the stub's function, if one of the words that it is computed from has changed.
+ */
 static struct sourced {
 	uint8_t reg;
 	uint8_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regs.h for QEMU 9.2 and later: each register is read by the plugin API, which knows it by gdb's name.
+ * regs.h for QEMU 9.2 and later: each register is read with the plugin API, by gdb's name of it.
  *
  * x86's flags are not recorded: QEMU keeps the condition codes apart, and the API gives the others only.  Nor
  * are the upper halves of ymm, which have no name.

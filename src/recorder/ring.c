@@ -10,7 +10,7 @@
 
 #define WAIT_MS	   100  /* of one look at the reader */
 #define MAX_TRIES  100000
-#define STOPPED_MS 1000 /* after which a reader that makes no room is continued */
+#define STOPPED_MS 1000 /* after which a reader that does not free space is continued */
 
 /* Not private: the two sides are different processes. */
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ms)
@@ -37,10 +37,10 @@ static uint64_t room(const struct ts_ring *r)
 }
 
 /*
- * Wait until there is room.  Returns false if nobody will make any.
+ * Wait until there is space.  Returns false if the reader has ended.
  *
  * The reader is the parent of the recorded program, which may have stopped it: then both would wait for ever.  A reader
- * that makes no room for a second is continued; a reader that runs ignores the signal.
+ * that frees no space for a second is sent SIGCONT; a reader that runs ignores it.
  */
 static bool wait_for_room(struct ts_ring *r, pid_t reader)
 {

@@ -37,7 +37,10 @@ static bool is_access(const siginfo_t *info)
 	return (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) && info->si_code > 0;
 }
 
-/* The host knows a reserved page that the program has not mapped as one of no rights. */
+/*
+ * A page that QEMU has reserved and the program has not mapped: for the host it is mapped without
+ * permissions.
+ */
 static int code_of(const siginfo_t *info, uint64_t addr)
 {
 	if (info->si_signo == SIGSEGV && info->si_code == SEGV_ACCERR && !ts_maps_is_mapped(addr))

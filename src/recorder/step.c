@@ -10,7 +10,7 @@
 #include "src/record/shadow.h"
 
 #define MAX_ACCESS_LEN 16u /* of one that a callback shows */
-#define MAX_ZERO_LEN 2048u /* of AArch64's dc zva: what DCZID_EL0 can say */
+#define MAX_ZERO_LEN 2048u /* of AArch64's dc zva: the maximum of DCZID_EL0 */
 #define PPC_R0 2u
 #define PPC_LINE 128u
 #define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
@@ -28,7 +28,7 @@ static struct ts_access *new_access(struct ts_task *t, uint64_t addr, uint32_t l
 	return a;
 }
 
-/* Memory holds something that nothing in the recording put there: say so, and count it. */
+/* Memory has bytes that no recorded write stored: record a change, and count it. */
 static void correct(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32_t len)
 {
 	struct ts_access *a = new_access(t, addr, len, UCIR_CHANGED);
@@ -85,8 +85,8 @@ void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len)
 }
 
 /*
- * AArch64: what dc zva clears.  A program learns its length from DCZID_EL0 (mrs), and so does the recorder;
- * until then it is that of QEMU's model "max".
+ * AArch64: the number of bytes that dc zva clears.  The recorder takes it from DCZID_EL0 when the program
+ * reads that register (mrs); until then it is that of QEMU's model "max".
  */
 static uint32_t zero_len = 512;
 
@@ -159,7 +159,7 @@ static unsigned groups_of(const struct ts_task *t)
 	return groups;
 }
 
-/* The thread has the turn: nobody else counts. */
+/* Called with the turn, so that no other thread counts. */
 static void count_step(void)
 {
 	struct ts_ring *r = ts_out_ring();

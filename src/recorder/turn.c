@@ -41,7 +41,7 @@ static bool may_take(const struct ts_turn_taker *t)
 	return owner == t || (!owner && (last != t || n_waiting == 1));
 }
 
-/* An owner that comes into a callback now sees that it is none any more, or is seen here. */
+/* An owner that enters a callback now either finds that it no longer has the turn, or is noticed here. */
 static bool take_from(struct ts_turn_taker *idle, struct ts_turn_taker *t)
 {
 	if (atomic_load(&idle->is_inside))

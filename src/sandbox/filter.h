@@ -22,7 +22,9 @@ struct ts_filter {
  * Make the filter for @process.  If memory is exhausted, libseccomp omits rules or crashes.  Therefore the caller must
  * be a process that does nothing else, and the filter is made twice and used only if both results are equal.
  *
- * Returns false if memory is exhausted, if no pipe can be made, or if libseccomp is too old for the kernel.
+ * Returns false if memory is exhausted.
+ * Returns false if no pipe can be made.
+ * Returns false if libseccomp is too old for the kernel.
  */
 bool ts_filter_make(struct ts_filter *f, pid_t process);
 

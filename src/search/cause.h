@@ -74,8 +74,10 @@ void ts_cause_close(struct ts_cause *c);
 /*
  * Continue the search.  *at is set to the position up to which the search has come.
  *
- * Returns TS_END if the search is over.  Returns TS_MORE if the budget is used up.  Returns
- * TS_FAIL if the trace cannot be read, or memory is exhausted.
+ * Returns TS_END if the search is over.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last branch: a return to where its call came from is none. */
+/* Finds the last branch.  A return to the instruction after its call is not a branch. */
 #include "cause_parts.h"
 
 /* Copies through which a return address is followed. */

@@ -90,7 +90,11 @@ void ts_cause_cut(struct ts_cause *c, uint32_t node);
 /* The mask of those bytes of @loc, as written by step @pos, that have been followed; NULL if memory is exhausted. */
 uint64_t *ts_cause_done(struct ts_cause *c, uint64_t pos, const struct ts_location *loc);
 
-/* Set *known to the mask of the bytes of @loc that are known at @pos.  Returns false if the trace cannot be read. */
+/*
+ * Set *known to the mask of the bytes of @loc that are known at @pos.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_cause_known(struct ts_cause *c, const struct ts_location *loc, uint64_t pos, uint64_t *known,
 		    struct ts_error *err);
 

@@ -142,7 +142,10 @@ static bool is_turn(const struct ts_cause_node *n, const struct ts_writer *w, co
 	       (n->loc.base == loc->base && n->loc.mask & loc->mask);
 }
 
-/* The node that the writer is a turn of: one above, or a child of @parent; TS_NO_NODE if there is none. */
+/*
+ * Returns the node of which the writer is another iteration: an ancestor, or a child of @parent; TS_NO_NODE
+ * if there is none.
+ */
 static uint32_t find_turn(const struct ts_cause *c, uint32_t parent, const struct ts_writer *w,
 			  const struct insn *insn, const struct ts_location *loc)
 {
@@ -303,8 +306,8 @@ static bool is_found(const struct ts_cause_found *f, const struct ts_location *l
 }
 
 /*
- * The writer of the task's place.  What was found from another position counts, as far as nothing lies
- * between.
+ * Find the writer of the task's location.  A result found from another position is used, if no write lies
+ * between the two.
  */
 static enum ts_next find_writer(struct ts_cause *c, const struct ts_cause_task *t, struct ts_writer *w,
 				struct ts_budget *budget, struct ts_error *err)
@@ -363,7 +366,7 @@ static enum ts_next run_task(struct ts_cause *c, struct ts_budget *budget, uint6
 	c->n_shared -= c->n_shared != 0;
 	done = got == TS_ITEM ? take_writer(c, &t, &w, err) : take_start(c, &t, err);
 	if (done && c->is_failed)
-		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
+		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for causes");
 	return done ? TS_ITEM : TS_FAIL;
 }
 
@@ -436,7 +439,7 @@ enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t
 	}
 	free_work(c);
 	if (c->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for causes");
 		return TS_FAIL;
 	}
 	return TS_END;
@@ -449,7 +452,7 @@ bool ts_cause_is_cut(const struct ts_cause *c)
 
 /* ------------------------------------------------------------------------------------------ a search as a whole */
 
-/* Searches that took at least so many look-ups are kept, so many of them. */
+/* The number of look-ups from which on the result of a search is cached, and the size of the cache. */
 #define KEEP_FROM 1000u
 #define N_KEPT    8u
 

@@ -54,7 +54,8 @@ struct ts_flow;
 /*
  * The search for where the bytes of @question, which is copied, went.
  *
- * Returns NULL if memory is exhausted (TS_ENOMEM), or the trace cannot be read.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 struct ts_flow *ts_flow_open(struct ts_query *q, const struct ts_flow_question *question, struct ts_error *err);
 void ts_flow_close(struct ts_flow *f);
@@ -62,8 +63,11 @@ void ts_flow_close(struct ts_flow *f);
 /*
  * The next hop, ascending by position.  *at is set to the position up to which the search has come.
  *
- * Returns TS_ITEM with *hop.  Returns TS_END after the last hop.  Returns TS_MORE if the budget
- * is used up.  Returns TS_FAIL if the trace cannot be read, or memory is exhausted.
+ * Returns TS_ITEM with *hop.
+ * Returns TS_END after the last hop.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
 			  struct ts_error *err);

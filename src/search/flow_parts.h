@@ -40,7 +40,8 @@ struct ts_flow {
 /*
  * Translate @loc to the form that effects have: of a machine, physical addresses.
  *
- * Returns false if the page tables do not map it, or if the trace cannot be read (*err).
+ * Returns false if the page tables do not map it.
+ * Returns false, with *err set, if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_flow_as_recorded(struct ts_flow *f, uint64_t pos, struct ts_location *loc, struct ts_error *err);
 
@@ -50,7 +51,8 @@ uint64_t ts_flow_find_from(struct ts_flow *f, uint64_t pos, const struct ts_loca
 /*
  * Examine step @pos: set f->hops to what it does with tainted bytes, and update f->taint.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err);
 

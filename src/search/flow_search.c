@@ -154,7 +154,7 @@ static uint64_t next_chunk(struct ts_flow *f, uint64_t chunk)
 	return best;
 }
 
-/* A system call may read memory that the recording does not say it read. */
+/* The next system call: it may read memory without a recorded read. */
 static uint64_t next_call(const struct ts_flow *f)
 {
 	const struct ts_event_at *h = ts_query_next_event(f->q, TS_EV_SYSCALL, f->pos);
@@ -162,7 +162,7 @@ static uint64_t next_call(const struct ts_flow *f)
 	return h ? h->step : TS_NO_POS;
 }
 
-/* The thread that runs has registers that come from others: each of its steps is looked at. */
+/* The running thread has tainted registers: each of its steps is examined. */
 static bool is_busy(struct ts_flow *f)
 {
 	uint32_t thread;
@@ -228,7 +228,10 @@ static bool loads(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_er
 	return false;
 }
 
-/* Is the step to be looked at?  *thread gets whose it is.  Returns false if the trace cannot be read. */
+/*
+ * Set whether the step must be examined, and *thread to its thread.  Returns false if the trace cannot be
+ * read.
+ */
 static bool judge(struct ts_flow *f, uint64_t pos, uint32_t *thread, bool *matters, struct ts_error *err)
 {
 	const struct ts_steps *b;

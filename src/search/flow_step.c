@@ -178,8 +178,8 @@ static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_op
 }
 
 /*
- * Registers that the recording lists and the operands do not cover: the bytes that count as written.  The others keep what they
- * are made of.  @is_lost: what is written comes from nothing that is followed.
+ * Add registers that the recording lists and the operands do not cover: the bytes that count as written.  The
+ * others keep their sources.  @is_lost: the written bytes come from no followed byte.
  */
 static bool add_recorded(struct ts_flow *f, uint64_t pos, uint32_t thread, uint64_t base, uint64_t len, bool is_lost,
 			 struct ts_error *err)
@@ -204,7 +204,7 @@ static bool add_recorded(struct ts_flow *f, uint64_t pos, uint32_t thread, uint6
 	return true;
 }
 
-/* What the effects of the step say to be written: memory, or registers. */
+/* Add the memory, or the registers, that the step's effects list as written. */
 static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_memory, struct ts_error *err)
 {
 	const struct ts_steps *b;
@@ -278,7 +278,7 @@ static bool is_of_step(const struct ts_flow *f, uint64_t pos, const struct ts_lo
 	return loc->owner == (loc->kind == TS_IN_MEMORY ? ts_query_process(f->q, thread) : thread);
 }
 
-/* Through which step what byte @mask of @loc is made of came; 0: from nothing that is followed. */
+/* The step through which the sources of byte @mask of @loc came; 0: from no followed byte. */
 static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc, uint64_t mask, uint64_t *from, bool *is_copy,
 			struct ts_error *err)
 {
@@ -351,7 +351,7 @@ static uint64_t lost_from(struct ts_flow *f, uint64_t pos, const struct ts_locat
 	return mask ? ts_flow_find_from(f, pos, &part, &i, err) : 0;
 }
 
-/* From here on the bytes come through the step, or from nothing. */
+/* Set the sources of the bytes from here on: through the step, or none. */
 static bool apply(struct ts_flow *f, uint64_t pos, const struct ts_location *loc, const struct fate *x, struct ts_error *err)
 {
 	struct ts_location there = *loc;
@@ -513,7 +513,7 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	return true;
 }
 
-/* Of a comparison what it compares is told, not its flags. */
+/* For a comparison, the hop has the compared operands, not the flags. */
 static bool report_compare(struct ts_flow *f, uint64_t pos, const struct ts_location *flags, struct ts_error *err)
 {
 	struct ts_sources *s = &f->sources;

@@ -6,7 +6,10 @@
 
 #include "src/query/scan.h"
 
-/* So many chunks are looked into one by one, before it is found out what runs write; and where that is known. */
+/*
+ * The number of chunks that are examined one by one before the registers that runs write are computed, and
+ * afterwards.
+ */
 #define N_UNASKED 4u
 #define N_KNOWN	  0u
 
@@ -36,7 +39,7 @@ static bool find_writers(struct ts_run_search *s, const struct ts_query *q, cons
 	return ts_run_search_init(s, q, &does, &ignored);
 }
 
-/* Forget what was found out while the recording was shorter. */
+/* Discard the results from when the recording was shorter. */
 static bool begin(struct ts_reg_chunks *c, const struct ts_query *q)
 {
 	ts_run_search_fini(&c->writers);
@@ -97,7 +100,7 @@ static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, const s
 
 	if (c->limit && pos >= c->limit)
 		pos = c->limit - 1;
-	/* a run of the chunk itself will do */
+	/* a run of the chunk itself is sufficient */
 	while (done && !is_exact && (s.best == TS_NO_POS || s.best / TS_CHUNK_STEPS != chunk))
 		is_exact = ts_run_search_prev(&s, q, pos, 1, &first, &end);
 	c->below = chunk;

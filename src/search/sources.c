@@ -18,7 +18,7 @@ struct work {
 	const struct ts_decoded *d;
 	const struct ts_location *loc;
 	struct ts_op_state state;
-	uint64_t addr[TS_MAX_OP_MEM]; /* of memory operands, as registers and the recording tell */
+	uint64_t addr[TS_MAX_OP_MEM]; /* of memory operands, from registers and the recording */
 	bool has_addr[TS_MAX_OP_MEM];
 	bool is_used[TS_MAX_OP_MEM];  /* it takes part */
 	uint64_t n_turns;             /* of a repeated instruction */
@@ -127,7 +127,9 @@ static void add_other(struct work *w, enum ts_source_kind kind, unsigned order)
 
 /* ------------------------------------------------------------------------------------------------ addresses */
 
-/* The recording's own access of @len bytes: where it was.  Returns false if there is none, or several. */
+/*
+ * Find the address of the recorded access of @len bytes.  Returns false if there is none, or more than one.
+ */
 static bool find_recorded(struct work *w, unsigned len, bool is_write, uint64_t *addr, struct ts_error *err)
 {
 	const struct ts_steps *b;
@@ -159,8 +161,9 @@ static bool is_placed(const struct work *w, const struct ts_effect *e)
 }
 
 /*
- * An operand in memory whose address no register gives: the elements that a gather reads, say.  What the recording shows that the
- * step read, and no other operand did, is it; else nobody knows.
+ * Add a memory operand whose address does not follow from registers, such as the elements that a gather
+ * reads.  It is the memory in the recorded reads of the step that no other operand covers; without recorded
+ * reads it is unknown.
  */
 static void add_unplaced(struct work *w, unsigned order)
 {
@@ -245,7 +248,7 @@ static uint64_t find_written(const struct work *w, const struct ts_transfer *t, 
 	if (to->kind != TS_AT_MEM)
 		return 0;
 	if (!w->has_addr[to->mem])
-		return w->loc->mask; /* nobody knows where it wrote: it may be there */
+		return w->loc->mask; /* its address is unknown: it may have written there */
 	*start = w->addr[to->mem] + to->off;
 	if (w->d->ops.is_repeated)
 		return w->loc->mask;
@@ -511,7 +514,7 @@ static bool find_loaded(struct work *w, const uint8_t *value, uint64_t len, uint
 	return true;
 }
 
-/* What the recording says was read: it is a source of what holds the same value after the step. */
+/* Add the recorded reads: each is a source of the locations that hold the same value after the step. */
 static bool take_reads(struct work *w, struct ts_error *err)
 {
 	const struct ts_steps *b;

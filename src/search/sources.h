@@ -39,7 +39,8 @@ struct ts_sources {
  * Find the sources of @loc, which step @pos wrote, or (TS_IN_PC) of its next address.  @with_addresses: the registers that
  * address its memory operands are sources, too.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_sources_find(struct ts_sources *s, struct ts_query *q, uint64_t pos, const struct ts_location *loc,
 		     bool with_addresses, struct ts_error *err);

@@ -26,7 +26,7 @@ void ts_taint_fini(struct ts_taint *t)
 
 /* ------------------------------------------------------------------------------------------------ registers */
 
-/* Where flags and registers stand in the list of a thread. */
+/* The index of a register's byte, or of a flag, in the list of a thread. */
 static size_t slot_of(const struct ts_taint *t, const struct ts_location *loc, unsigned i)
 {
 	return loc->kind == TS_IN_FLAGS ? t->set->g_len + i : (size_t)loc->base + i;

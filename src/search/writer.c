@@ -3,11 +3,17 @@
 
 #include "src/query/paging.h"
 
-/* So far back all steps are looked at; where runs have been searched for the same before, fewer. */
+/*
+ * The number of steps backwards that are all examined; fewer if runs have been searched for the same place
+ * before.
+ */
 #define N_NEAR    1024u
 #define N_NEAREST 64u
 
-/* What one of the budget allows: steps that are looked at, runs that are decoded, runs that are looked up. */
+/*
+ * The work for one unit of the budget: steps that are examined, runs that are decoded, runs that are looked
+ * up.
+ */
 #define STEPS_A_BUDGET 128u
 #define RUNS_A_BUDGET  4u
 #define LOOKS_A_BUDGET 64u
@@ -36,7 +42,7 @@ void ts_writer_search_fini(struct ts_writer_search *s)
 		end_runs(&s->runs[i]);
 }
 
-/* The search among runs that can go on from @pos; NULL if there is none. */
+/* Returns the search among runs that can be continued from @pos; NULL if there is none. */
 static struct ts_writer_runs *find_runs(struct ts_writer_search *s, const struct ts_query *q, uint64_t pos)
 {
 	for (unsigned i = 0; i < TS_N_WRITER_RUNS; i++) {
@@ -436,7 +442,7 @@ static enum ts_next find_memory(struct ts_writer_search *s, struct ts_query *q, 
 	return TS_ITEM;
 }
 
-/* The location as effects have it.  *is_mapped is false if it stands for no memory. */
+/* Translate the location to the addresses of effects.  *is_mapped is false if no memory is mapped there. */
 static bool translate(struct ts_writer_search *s, struct ts_query *q, uint64_t before, bool *is_mapped,
 		      struct ts_error *err)
 {

@@ -149,7 +149,7 @@ static struct ts_location as_bytes(const struct ts_query *q, const struct ts_loc
 }
 
 /*
- * What the step's own effects say: bytes that it wrote, those of them whose value it does not show, and
+ * The effects listed for the step: bytes that it wrote, those of them whose value it does not show, and
  * whether all registers became unknown.
  */
 static uint64_t effects_on(const struct ts_steps *b, const struct ts_step *st, const struct ts_location *loc,
@@ -197,7 +197,7 @@ static bool read_around(struct ts_query *q, uint64_t pos, uint32_t thread, struc
 
 	*a = (struct around){ malloc(4 * g_len), NULL, g_len };
 	if (!a->old)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for registers");
 	a->new = a->old + 2 * g_len;
 	return ts_query_regs(q, pos, thread, a->old, a->old + g_len, err) &&
 	       ts_query_regs(q, pos + 1, thread, a->new, a->new + g_len, err);
@@ -304,7 +304,7 @@ static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_locatio
 	return st != NULL;
 }
 
-/* A step of which one asks, and its instruction. */
+/* A step and its instruction. */
 struct view {
 	const struct ts_steps *b;
 	const struct ts_step *st;
@@ -318,7 +318,10 @@ static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_err
 	return v->st != NULL;
 }
 
-/* All bytes of the registers of which @changed has some: who changed a part without an instruction set the whole. */
+/*
+ * Returns all bytes of the registers of which @changed has some: a change without an instruction sets the
+ * whole register.
+ */
 static uint64_t whole_registers(const struct ts_query *q, const struct ts_location *loc, uint64_t changed)
 {
 	uint64_t mask = changed;
@@ -459,7 +462,7 @@ static void memory_writes(struct ts_query *q, const struct ts_steps *b, const st
 		w->kind = TS_WRITER_INPUT;
 }
 
-/* Does the step show other bytes than those that were known, though nothing wrote them? */
+/* Does the step show other bytes than the known ones, although no step wrote them? */
 static bool contradicts(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			const struct ts_location *loc)
 {

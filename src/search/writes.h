@@ -32,7 +32,7 @@ struct ts_written {
  * return from it, or other threads ran before it returned (its result then comes with the last step of these).  The recording
  * must be one of a program, not of a machine.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_syscall_has_no_result(struct ts_query *q, uint64_t pos, bool *has_none, struct ts_error *err);
 
@@ -46,14 +46,16 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 /*
  * Set *mask to the bytes of @loc (registers, flags, or the pc) that the operands of @d, the instruction of step @pos, write.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err);
 
 /*
- * The bytes of @loc (registers, flags, or the pc) that the operands of @d write at each of its steps.  *maybe is set to those
- * that they write at steps where the instruction's condition holds.  The result of a system call counts if @has_result.
+ * Returns the bytes of @loc (registers, flags, or the pc) that the operands of @d write at each of its steps, as a mask.
+ * Sets *maybe to those that they write only at steps where the instruction's condition holds.  The result of a system
+ * call is included if @has_result.
  */
 uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location *loc, bool has_result, uint64_t *maybe);
 
@@ -63,7 +65,8 @@ uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location 
  * record also lists registers that the call leaves as they are (AArch64's x30).  *@mask is 0 if the step is no system call
  * of the thread of @loc.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
 			  struct ts_error *err);
@@ -76,7 +79,8 @@ bool ts_writes_may_contradict(const struct ts_query *q);
  * has the last kind, and the bytes of that kind.  @may_contradict is the result of ts_writes_may_contradict().  Memory of a
  * machine has physical addresses.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_step_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool may_contradict,
 		    struct ts_written *w, struct ts_error *err);

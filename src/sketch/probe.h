@@ -14,7 +14,8 @@ struct ts_sketch;
 /*
  * A query for a value of @len bytes.  Where mask[i] is 0, byte i may have any value, or be unknown.
  *
- * Returns NULL if the mask is 0 everywhere, or memory is exhausted.
+ * Returns NULL if the mask is 0 everywhere.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_probe *ts_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len);
 void ts_probe_free(struct ts_probe *p);

@@ -70,7 +70,7 @@ struct ts_codec *ts_codec_new(enum ts_codec_kind kind, struct ts_error *err)
 	}
 	if (!c || !c->has_stream) {
 		ts_codec_free(c);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no %s decoder", name_of(kind));
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a %s decoder", name_of(kind));
 		return NULL;
 	}
 	return c;
@@ -106,7 +106,7 @@ static enum ts_next fail_damaged(const struct ts_codec *c, struct ts_error *err)
 
 static enum ts_next fail_no_memory(const struct ts_codec *c, struct ts_error *err)
 {
-	return fail(c, TS_ENOMEM, "cannot be decoded: memory is exhausted", err);
+	return fail(c, TS_ENOMEM, "cannot be decoded: no memory", err);
 }
 
 /* -------------------------------------------------------------------------------------------------- gzip */
@@ -121,7 +121,7 @@ static enum ts_next begin_member(struct ts_codec *c, struct ts_codec_input *in, 
 	if (!in->left)
 		return in->is_last ? TS_END : TS_ITEM;
 	if (*in->p != 0x1f)
-		return fail(c, TS_ECORRUPT, "is followed by something else", err);
+		return fail(c, TS_ECORRUPT, "is followed by other data", err);
 	c->is_between = false;
 	inflateReset(&c->gzip);
 	return TS_ITEM;

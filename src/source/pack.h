@@ -62,17 +62,20 @@ bool ts_pack_is(const struct ts_source *src);
 /*
  * Open the archive in the packed recording @path.  The caller closes it with ts_source_close().
  *
- * Returns NULL if the file is not a packed recording (TS_EUSAGE), cannot be opened or read (TS_EIO), or
- * memory is exhausted.
+ * Returns NULL if the file is not a packed recording (TS_EUSAGE).
+ * Returns NULL if the file cannot be opened or read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_pack_open_archive(const char *path, struct ts_error *err);
 
 /*
  * List the members of the archive @src, which must stay open as long as @p is used.
  *
- * Returns false if it cannot be read (TS_EIO), ends too early (TS_ETRUNC), is damaged or has no trace
- * (TS_ECORRUPT), is of a later version (TS_EUNSUPPORTED), or memory is exhausted.  ts_pack_fini() must be
- * called either way.
+ * Returns false if it cannot be read (TS_EIO).
+ * Returns false if it ends too early (TS_ETRUNC).
+ * Returns false if it is damaged or has no trace (TS_ECORRUPT).
+ * Returns false if it is of a later version (TS_EUNSUPPORTED).
+ * Returns false if memory is exhausted (TS_ENOMEM).  ts_pack_fini() must be called either way.
  */
 bool ts_pack_init(struct ts_pack *p, const struct ts_source *src, struct ts_error *err);
 void ts_pack_fini(struct ts_pack *p);
@@ -110,8 +113,8 @@ struct ts_pack_writer {
 /*
  * Begin to write the packed recording @path.
  *
- * Returns false if it cannot be written (TS_EIO), or memory is exhausted.  ts_pack_writer_fini() must be
- * called either way; it discards a file that was not finished.
+ * Returns false if it cannot be written (TS_EIO), or memory is exhausted (TS_ENOMEM).  ts_pack_writer_fini()
+ * must be called either way; it discards a file that was not finished.
  */
 bool ts_pack_writer_init(struct ts_pack_writer *w, const char *path, const struct ts_pack_facts *facts,
 			 struct ts_error *err);
@@ -127,7 +130,11 @@ void ts_pack_writer_fini(struct ts_pack_writer *w);
 bool ts_pack_writer_add(struct ts_pack_writer *w, const char *folder, const char *path,
 			const struct ts_source *src, struct ts_error *err);
 
-/* After the last member: complete the file and rename it to its path. */
+/*
+ * After the last member: complete the file and rename it to its path.
+ *
+ * Returns false if it cannot be written (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_pack_writer_finish(struct ts_pack_writer *w, struct ts_error *err);
 
 #endif

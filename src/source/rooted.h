@@ -12,8 +12,8 @@
  * Open the file @path of the system whose root is the directory @root, for reading; a FIFO without a writer
  * does not block.
  *
- * Returns a file descriptor that the caller closes; -1 with errno if there is no such file, or if it
- * cannot be opened.
+ * Returns a file descriptor that the caller closes.
+ * Returns -1 with errno if there is no such file, or if it cannot be opened.
  */
 int ts_rooted_open(const char *root, const char *path);
 

@@ -39,7 +39,7 @@ struct ts_source *ts_source_open_beside(const struct ts_source *src, const char 
 		beside = open_packed(src, file, err);
 	else if (src->is_fleeting || !src->mtime)
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			"%s must lie beside it, but its directory is unknown", file);
+			"%s must be in its directory, which is unknown", file);
 	else if (snprintf(path, sizeof(path), "%.*s%s", dir_len, src->name, file) >= PATH_MAX)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the path of %s is too long", file);
 	else

@@ -412,7 +412,7 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 		return false;
 	if (*got < len)
 		return ts_fail(err, TS_EIO, off + *got,
-			       "the file has become shorter: nothing is left here, it had %" PRIu64
+			       "the file has become shorter: it ends before this offset, and had %" PRIu64
 			       " bytes when it was opened",
 			       src->len);
 	if (listener)

@@ -33,8 +33,8 @@ struct ts_source_keeper {
 };
 
 /*
- * Gets the bytes that are read of a source: @len at the offset @off, which are valid during the call.  It is called by
- * the thread that reads.
+ * Receives the bytes that are read from a source: @len bytes at offset @off, which are valid during the
+ * call.  The reading thread calls it.
  */
 struct ts_source_listener {
 	void (*take)(void *user, uint64_t off, const uint8_t *data, size_t len);
@@ -44,13 +44,15 @@ struct ts_source_listener {
 /*
  * Open the regular file @path for reading.
  *
- * Returns the source, to be closed with ts_source_close().  Returns NULL if it cannot be opened (TS_EIO), is
- * not a regular file (TS_EUSAGE), or memory is exhausted (TS_ENOMEM).
+ * Returns the source, to be closed with ts_source_close().
+ * Returns NULL if it cannot be opened (TS_EIO).
+ * Returns NULL if it is not a regular file (TS_EUSAGE).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 
 /*
- * As ts_source_open(), but fails if the last component of @path is a symbolic link.
+ * As ts_source_open(), but returns NULL (TS_EIO) if the last component of @path is a symbolic link.
  */
 struct ts_source *ts_source_open_unlinked(const char *path, struct ts_error *err);
 
@@ -85,21 +87,24 @@ void ts_source_close(struct ts_source *src);
 struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
 
 /*
- * Its length in bytes and its time of modification (nanoseconds) when it was opened, and its name as given.
+ * Return the length in bytes, and the time of modification in nanoseconds, both when it was opened.
  */
 uint64_t ts_source_len(const struct ts_source *src);
 uint64_t ts_source_mtime(const struct ts_source *src);
 
 /*
- * The inode of the file when it was opened, and its time of the last status change (ctime, nanoseconds), which every
- * write sets to the present and nobody but the system can set back.  The ctime is 0 if a later write could leave it the
- * same, because the file was written in the same tick of the system's clock, and for memory.
+ * Return the inode of the file when it was opened, and the time of its last status change (ctime) in
+ * nanoseconds.  Every write sets the ctime to the present, and no system call sets it to another time.  The
+ * ctime is 0 for memory, and if a later write could leave it the same because the file was written in the
+ * same tick of the system's clock.
  */
 uint64_t ts_source_inode(const struct ts_source *src);
 uint64_t ts_source_ctime(const struct ts_source *src);
 
-/* Has the file still the inode and the ctime that it had when it was opened?  Memory has. */
+/* Has the file still the inode and the ctime that it had when it was opened?  True for memory. */
 bool ts_source_is_unchanged(const struct ts_source *src);
+
+/* Returns the name with which it was opened, borrowed until it is closed. */
 const char *ts_source_name(const struct ts_source *src);
 
 /*
@@ -147,15 +152,20 @@ bool ts_source_is_fleeting(const struct ts_source *src);
 /* The archive of the packed recording (pack.h) that contains the trace @src, borrowed; NULL if it is not packed. */
 const struct ts_source *ts_source_archive(const struct ts_source *src);
 
-/* The error if a compressed file is truncated or damaged, so that the bytes end too early.  TS_OK otherwise. */
+/*
+ * Returns the error, borrowed until @src is closed, if a compressed file is truncated or damaged and the
+ * bytes therefore end too early; its code is TS_OK otherwise.  Never NULL.
+ */
 const struct ts_error *ts_source_damage(const struct ts_source *src);
 
 /*
  * Copy up to @len bytes from offset @off to @data; *got is set to their number, which is less than @len only at the end
  * that the file had when it was opened.
  *
- * Returns true on success.  Returns false if a system call fails or the file has become shorter
- * (TS_EIO; *got bytes are valid), or the bytes cannot be unpacked (TS_ECORRUPT, TS_ENOMEM).
+ * Returns true on success.
+ * Returns false if a system call fails or the file has become shorter (TS_EIO; *got bytes are valid).
+ * Returns false if the bytes cannot be unpacked (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err);

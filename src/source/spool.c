@@ -101,7 +101,7 @@ static bool move_to_folder(struct ts_spool *s, struct ts_error *err)
 		fd = ts_spool_open(s->dir);
 	}
 	if (fd < 0)
-		return ts_fail_errno(err, "cannot make a file in %s for its unpacked bytes", s->dir);
+		return ts_fail_errno(err, "cannot create a file in %s for its unpacked bytes", s->dir);
 	limit_by_room(s, fd);
 	if (!copy(fd, s->fd, s->len, err)) {
 		close(fd);
@@ -124,7 +124,7 @@ bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_
 		return false;
 	if (len > s->max_len || s->len > s->max_len - len)
 		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "it has more than %" PRIu64 " bytes unpacked%s%s",
-			       s->max_len, s->is_limit_room ? ": there is no room for more in " : ", the limit",
+			       s->max_len, s->is_limit_room ? ": no space is left in " : ", the limit",
 			       s->is_limit_room ? s->dir : "");
 	if (!write_all(s->fd, data, len, err))
 		return false;

@@ -424,7 +424,7 @@ static struct ts_source *open_file(struct ts_source *file, bool is_member, const
 	src = kind == TS_CODEC_ZSTD ? ts_zstd_seek_open(file, err) : NULL;
 	if (src && is_member && ts_pack_is(src)) {
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			"a packed recording in a packed recording: `tracestub unpack` takes it out");
+			"a packed recording in a packed recording: extract it with `tracestub unpack`");
 		ts_source_close(src);
 		return NULL;
 	}

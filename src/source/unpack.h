@@ -46,11 +46,14 @@ bool ts_is_stdin(const char *path);
 /*
  * Open the trace @path.
  *
- * Returns the source, which the caller closes with ts_source_close().  Its name is @path, or @path with the name in the
- * packed recording; its time is the time of the file @path.  Returns NULL if the trace cannot be opened, read, or
- * unpacked (TS_EIO), is neither a file nor a pipe (TS_EUSAGE), is damaged from its beginning (TS_ETRUNC, TS_ECORRUPT),
- * is larger than the free space or than opt->max_len (TS_ELIMIT), is refused by opt->check, or memory is exhausted
- * (TS_ENOMEM).
+ * Returns the source, which the caller closes with ts_source_close().  Its name is @path, or @path with the
+ * name in the packed recording; its time is the time of the file @path.
+ * Returns NULL if the trace cannot be opened, read, or unpacked (TS_EIO).
+ * Returns NULL if the trace is neither a file nor a pipe (TS_EUSAGE).
+ * Returns NULL if the trace is damaged from its beginning (TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if the trace is larger than the free space or than opt->max_len (TS_ELIMIT).
+ * Returns NULL if opt->check refuses the trace, with its error.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_trace_open(const char *path, const struct ts_unpack_options *opt, struct ts_error *err);
 

@@ -124,7 +124,7 @@ static bool read_table(struct ts_zstd_frames *f, const struct ts_source *src, co
 
 	f->frames = malloc(((size_t)t->n + 1) * sizeof(*f->frames));
 	if (!bytes || !f->frames)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no table of %" PRIu64 " frames",
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a table of %" PRIu64 " frames",
 			t->n);
 	else if (ts_source_read_all(src, t->off + HEAD_LEN, bytes, (size_t)t->n * t->entry, err))
 		done = fill_frames(f, t, bytes);
@@ -253,7 +253,7 @@ static uint8_t *decode_frame(struct ts_zstd_frames *f, const struct ts_source *s
 	bool done = packed && bytes;
 
 	if (!done)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frame of %zu bytes", len);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a frame of %zu bytes", len);
 	done = done && ts_source_read_all(src, at->src_off, packed, src_len, err) &&
 	       decode(f, frame, packed, src_len, bytes, len, err);
 	free(packed);

@@ -23,9 +23,11 @@ struct ts_zstd_frames;
 /*
  * Read the table of @src, which is not needed afterwards.
  *
- * Returns the frames, which the caller releases with ts_zstd_frames_release().  Returns NULL with *err unchanged if
- * @src is no such file or its frames are too large to be decoded for each question.  Returns NULL with *err set if @src
- * cannot be read (TS_EIO) or memory is exhausted.
+ * Returns the frames, which the caller releases with ts_zstd_frames_release().
+ * Returns NULL with *err unchanged if @src is no such file or its frames are too large to be decoded for each
+ * question.
+ * Returns NULL with *err set if @src cannot be read (TS_EIO).
+ * Returns NULL with *err set if memory is exhausted (TS_ENOMEM).
  */
 struct ts_zstd_frames *ts_zstd_frames_open(const struct ts_source *src, struct ts_error *err);
 
@@ -41,8 +43,11 @@ uint64_t ts_zstd_frames_len(const struct ts_zstd_frames *f);
 /*
  * Copy @len decoded bytes from @off on, all before the end; @src is a source of the compressed file.
  *
- * *n is set to the number of copied bytes.  Returns false if a frame cannot be read (TS_EIO, TS_ETRUNC), is damaged
- * (TS_ECORRUPT), or memory is exhausted.
+ * *n is set to the number of copied bytes.
+ *
+ * Returns false if a frame cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if a frame is damaged (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_zstd_frames_read(struct ts_zstd_frames *f, const struct ts_source *src, uint64_t off, uint8_t *out,
 			 size_t len, size_t *n, struct ts_error *err);
@@ -53,8 +58,10 @@ uint64_t ts_zstd_frames_kept(struct ts_zstd_frames *f);
 /*
  * Returns a source with the unpacked bytes of @src, which takes ownership of @src.
  *
- * Returns NULL with *err unchanged, and without taking @src, if @src is no such file or its frames are too large to
- * be decoded for each question.  Returns NULL with *err set if @src cannot be read (TS_EIO) or memory is exhausted.
+ * Returns NULL with *err unchanged, and without taking @src, if @src is no such file or its frames are too
+ * large to be decoded for each question.
+ * Returns NULL with *err set if @src cannot be read (TS_EIO).
+ * Returns NULL with *err set if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_zstd_seek_open(struct ts_source *src, struct ts_error *err);
 

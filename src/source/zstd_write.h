@@ -33,13 +33,22 @@ struct ts_zstd_writer {
 bool ts_zstd_writer_init(struct ts_zstd_writer *w, struct ts_atomic_file *file, struct ts_error *err);
 void ts_zstd_writer_fini(struct ts_zstd_writer *w);
 
-/* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+/*
+ * Append.
+ *
+ * Returns false if it cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_zstd_writer_add(struct ts_zstd_writer *w, const void *bytes, size_t len, struct ts_error *err);
 
 /* End the frame, so that later bytes can be read without earlier ones. */
 bool ts_zstd_writer_end_frame(struct ts_zstd_writer *w, struct ts_error *err);
 
-/* Write the last frame and the table.  Returns false as ts_zstd_writer_add() does. */
+/*
+ * Write the last frame and the table.
+ *
+ * Returns false if the file cannot be written (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_zstd_writer_finish(struct ts_zstd_writer *w, struct ts_error *err);
 
 #endif

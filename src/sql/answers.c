@@ -419,7 +419,7 @@ static void answer_call(struct ts_sql_answers *a, struct ts_cursor *c, struct ts
 
 static void put_no_memory(struct ts_buf *out)
 {
-	static const char text[] = "memory exhausted: rows of the recording";
+	static const char text[] = "no memory for rows of the recording";
 
 	ts_wire_begin(out);
 	ts_wire_put_u32(out, SQLITE_NOMEM);

@@ -67,36 +67,52 @@ struct ts_sql_table {
 /* The lists: symbols, source lines, and facts about the recording. */
 extern const struct ts_verb ts_sql_symbols, ts_sql_lines, ts_sql_meta;
 
-/* The tables; *n is set to their number. */
+/* Returns the tables, a constant, and sets *n to their number. */
 const struct ts_sql_table *ts_sql_tables(size_t *n);
 
-/* Functions of the verbs that are not in the list: the @i-th; false after the last one. */
+/*
+ * Get the @i-th function of the verbs that are not in the list of tables, and its name.
+ *
+ * Returns false after the last one.
+ */
 bool ts_sql_function(size_t i, struct ts_sql_table *t, char name[64]);
 
-/* The number of columns before a table's own: 1 for `recording` if there are several recordings, else 0. */
+/*
+ * Returns the number of columns before a table's own: 1 for `recording` if there are several recordings, else
+ * 0.
+ */
 static inline unsigned ts_sql_n_own(const struct ts_sql *s)
 {
 	return s->n > 1;
 }
 
-/* The table's declaration: "CREATE TABLE x(position, ..., what HIDDEN)". */
+/* Append the table's declaration: "CREATE TABLE x(position, ..., what HIDDEN)". */
 void ts_sql_declare(const struct ts_sql *s, const struct ts_sql_table *t, struct ts_buf *out);
 
-/* The recording with that name; NULL if there is none. */
+/* Returns the recording with that name, borrowed; NULL if there is none. */
 const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name);
 
-/* The name of an argument's hidden column. */
+/* Returns the name of an argument's hidden column, a literal. */
 const char *ts_sql_argument_name(char letter);
 
-/* Add all virtual tables, and the scalar functions.  Return SQLite's result. */
+/* Add all virtual tables.  Returns SQLite's result. */
 int ts_sql_add_tables(struct ts_sql *s);
+
+/* Add the scalar functions.  Returns SQLite's result. */
 int ts_sql_add_scalars(struct ts_sql *s);
 
-/* The @i-th SQL function; *n_arguments is set to its number of arguments.  NULL after the last one. */
+/*
+ * Sets *n_arguments to the number of arguments of the @i-th SQL function.
+ *
+ * Returns its name, borrowed.
+ * Returns NULL after the last one.
+ */
 const char *ts_sql_scalar(const struct ts_sql *s, size_t i, int *n_arguments);
+
+/* Is there a scalar function with this name and number of arguments? */
 bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int n_arguments);
 
-/* The table with this name, if SQLite has connected it. */
+/* Returns the table with this name, borrowed; NULL if SQLite has not connected it. */
 struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len);
 
 /* Declare the table that is being connected.  Returns SQLite's result. */

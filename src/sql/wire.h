@@ -54,20 +54,27 @@ struct ts_wire_value {
 	};
 };
 
-/* The length of a message is written last. */
+/* Begin a message, and finish it: ts_wire_finish() sets its length. */
 void ts_wire_begin(struct ts_buf *out);
 void ts_wire_finish(struct ts_buf *out);
 
+/* Append a member of a message.  After memory is exhausted, ts_buf_ok() of @out is false. */
 void ts_wire_put_u32(struct ts_buf *out, uint32_t v);
 void ts_wire_put_u64(struct ts_buf *out, uint64_t v);
 void ts_wire_put_real(struct ts_buf *out, double v);
 void ts_wire_put_text(struct ts_buf *out, const char *text, size_t len);
 void ts_wire_put_value(struct ts_buf *out, sqlite3_value *value);
 
+/* Read a floating-point number.  Returns 0 after a failure. */
 double ts_wire_real(struct ts_cursor *c);
 
-/* Read a text, which is not terminated; *len is set to its length. */
+/*
+ * Read a text, which is not terminated; *len is set to its length.
+ *
+ * Returns the text, borrowed from the message; NULL after a failure.
+ */
 const char *ts_wire_text(struct ts_cursor *c, uint32_t *len);
+/* Read a value into *v; it is SQLITE_NULL after a failure. */
 void ts_wire_value(struct ts_cursor *c, struct ts_wire_value *v);
 
 #endif

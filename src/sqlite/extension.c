@@ -201,7 +201,7 @@ static void open_recordings(sqlite3_context *out, int n, sqlite3_value **values)
 			break;
 	}
 	if (!n || i < n)
-		ts_fail(&why, TS_EUSAGE, TS_NO_OFF, "tracestub_open() takes the names of recordings and options: "
+		ts_fail(&why, TS_EUSAGE, TS_NO_OFF, "the arguments of tracestub_open() are names of recordings and options: "
 						    "tracestub_open('run.ucir', '--exec=program')");
 	else
 		l = ts_link_new(arguments, n, is_interrupted, e->db, &why);

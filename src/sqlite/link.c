@@ -229,7 +229,7 @@ int ts_link_ask(struct ts_link *l, struct ts_buf *reply, struct ts_cursor *c, st
 		return SQLITE_ERROR;
 	}
 	if (!ts_buf_ok(&l->request))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a question"), SQLITE_NOMEM;
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question"), SQLITE_NOMEM;
 	if (l->fd < 0 || !send_all(l->fd, l->request.data, l->request.len)) {
 		fail_by_messages(l, err);
 		return SQLITE_ERROR;
@@ -246,7 +246,7 @@ static char *take_name(struct ts_cursor *c, struct ts_error *err)
 	char *copy = strndup(text, len);
 
 	if (!copy)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: tables of the recording");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for tables of the recording");
 	return copy;
 }
 
@@ -272,7 +272,7 @@ static bool take_hello(struct ts_link *l, struct ts_error *err)
 			l->functions[i].n_arguments = ts_u8(&c);
 		}
 		if (!l->tables || !l->functions)
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: tables of the recording");
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for tables of the recording");
 		done = ts_ok(&c);
 	}
 	ts_buf_fini(&hello);

@@ -23,7 +23,7 @@ struct ts_code_line {
 
 struct ts_code_lines;
 
-/* An empty table; NULL if memory is exhausted. */
+/* Returns an empty table, which the caller frees with ts_code_lines_free(); NULL if memory is exhausted. */
 struct ts_code_lines *ts_code_lines_new(void);
 void ts_code_lines_free(struct ts_code_lines *l);
 
@@ -35,10 +35,10 @@ void ts_code_lines_free(struct ts_code_lines *l);
  */
 bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias);
 
-/* Read the registered files.  Returns false if memory was exhausted: lines are missing. */
+/* Read the registered files.  Returns false if memory was exhausted; lines are then missing. */
 bool ts_code_lines_read(struct ts_code_lines *l);
 
-/* The line of the instruction at @addr, NULL if none is known. */
+/* Returns the line of the instruction at @addr, borrowed from the table; NULL if none is known. */
 const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr);
 
 /*
@@ -51,7 +51,9 @@ const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t ad
 size_t ts_code_lines_find(struct ts_code_lines *l, const char *name, size_t len, uint32_t line, uint64_t *addrs,
 			  uint64_t *lens, size_t cap, bool *is_file);
 
-/* All lines, by address; *n is set to their number. */
+/*
+ * Returns all lines, sorted by address, borrowed from the table; *n is set to their number.  NULL if *n is 0.
+ */
 const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n);
 
 #endif

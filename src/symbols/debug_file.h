@@ -17,7 +17,8 @@
  * the recording and in @folder, then by the name in the section .gnu_debuglink beside @src, in .debug beside it, and
  * below @folder; and likewise beside @path, of which @src may be a copy (NULL: no copy).
  *
- * Returns the file, which the caller closes; NULL if @src names none, none exists, or its build-id or checksum differs.
+ * Returns the file, which the caller closes.
+ * Returns NULL if @src names none, none exists, or its build-id or checksum differs.
  */
 struct ts_source *ts_debug_file_open(const struct ts_source *src, const char *path, const struct ts_packed_debug *packed,
 				     size_t n_packed, const char *folder);

@@ -97,7 +97,7 @@ static bool add_located(const struct ts_symbols_search *f, const struct ts_sourc
 	ts_object_fini(&object);
 	if (done && at.by == TS_LOCATED_NOT && ts_query_n_steps(f->q))
 		ts_log(TS_LOG_WARN,
-		       "%s: position-independent, and it was not found in the recording; --exec FILE@BASE says where it lies",
+		       "%s: position-independent, and it was not found in the recording; give its address with --exec FILE@BASE",
 		       ts_source_name(src));
 	return done && ts_symbols_add_file(f->symbols, src, NULL, &at.first, err) &&
 	       add_imports(f, src, at.first, err);

@@ -48,15 +48,18 @@ struct ts_symbols_search {
 /*
  * Register the next file of @f->places: images, the program, modules and mapped files, in this order.
  *
- * Returns TS_MORE if there may be more, TS_END if not.  Returns TS_FAIL if an image, @exec or the
- * trace cannot be read (TS_EIO), or memory is exhausted.
+ * Returns TS_MORE if there may be more.
+ * Returns TS_END if there are no more.
+ * Returns TS_FAIL if an image, @exec or the trace cannot be read (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
 
 /*
  * Search all files, and read their symbols.
  *
- * Returns false if a file or the trace cannot be read (TS_EIO), or memory is exhausted.
+ * Returns false if a file or the trace cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_symbols_places *places,
 		     struct ts_error *err);
@@ -68,8 +71,9 @@ bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_s
  * addresses only the names of segment 1, to which OFFSET is relative, are added.
  *
  * Returns true if there is a name; lines of other forms are ignored.
- * Returns false if there is none (TS_EUSAGE), the file is larger than 64 MiB (TS_ELIMIT) or cannot be read (TS_EIO,
- * TS_ETRUNC), or memory is exhausted (TS_ENOMEM).
+ * Returns false if there is none (TS_EUSAGE).
+ * Returns false if the file is larger than 64 MiB (TS_ELIMIT) or cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_name_list_read(struct ts_symbols *s, const struct ts_source *src, uint64_t moved, struct ts_error *err);
 

@@ -29,10 +29,10 @@ void ts_loaded_fini(struct ts_loaded_files *m);
 /* Add a file; @path is copied.  Returns false if memory is exhausted. */
 bool ts_loaded_add(struct ts_loaded_files *m, const struct ts_loaded_file *module);
 
-/* The module that contains @addr; NULL if none is known. */
+/* Returns the module that contains @addr, borrowed until the next addition; NULL if none is known. */
 const struct ts_loaded_file *ts_loaded_at(struct ts_loaded_files *m, uint64_t addr);
 
-/* The @i-th by address; NULL after the last. */
+/* Returns the @i-th file by address, borrowed until the next addition; NULL after the last one. */
 const struct ts_loaded_file *ts_loaded_get(struct ts_loaded_files *m, size_t i);
 
 /*
@@ -46,7 +46,9 @@ bool ts_loaded_is_called(const struct ts_loaded_file *module, const char *name, 
  * Find the module @name whose beginning is known; the user's own files take precedence.  *n is set to the number of
  * such modules at different addresses.
  *
- * Returns NULL if there is none, or if there are several.
+ * Returns the module, borrowed until the next addition.
+ * Returns NULL if there is none.
+ * Returns NULL if there are several.
  */
 const struct ts_loaded_file *ts_loaded_find(struct ts_loaded_files *m, const char *name, size_t len, unsigned *n);
 

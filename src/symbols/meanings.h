@@ -33,13 +33,15 @@ struct ts_meanings {
  * The symbol with the name in the @len bytes at @name, in a question about code if @is_code.  Several symbols of the
  * program, and functions with one demangled name, are several meanings.
  *
- * Returns NULL if there is none (all->n is 0), or there are several (all->n > 1).
+ * Returns the symbol, borrowed from the table.
+ * Returns NULL if there is none (all->n is 0).
+ * Returns NULL if there are several (all->n > 1).
  */
 const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, size_t len, bool is_code,
 					struct ts_meanings *all);
 
 /*
- * The program's own symbol NS::NAME for a name that means nothing else; otherwise as ts_symbols_mean().
+ * As ts_symbols_mean(), for the program's own symbols NS::NAME.  For a name that has no other meaning.
  */
 const struct ts_symbol *ts_symbols_mean_qualified(struct ts_symbols *s, const char *name, size_t len, bool is_code,
 						  struct ts_meanings *all);
@@ -54,7 +56,11 @@ void ts_symbols_mean_inlined(struct ts_symbols *s, const char *name, size_t len,
 void ts_symbols_mean_copies(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all);
 
 /*
- * The module @name; NULL as above: if there are several, all->items are their beginnings.
+ * The module @name.
+ *
+ * Returns the module, borrowed from the table.
+ * Returns NULL if there is none (all->n is 0).
+ * Returns NULL if there are several (all->n > 1); all->items are their first addresses.
  */
 const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const char *name, size_t len,
 					       struct ts_meanings *all);

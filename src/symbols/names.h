@@ -18,8 +18,10 @@ struct ts_names {
 };
 
 /*
- * Assign ids to all known threads.  Returns false if memory is exhausted.  The caller must call ts_names_fini() in
- * both cases.
+ * Assign ids to all known threads.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The caller must call ts_names_fini() in both cases.
  */
 bool ts_names_init(struct ts_names *names, const struct ts_query *q, struct ts_error *err);
 

@@ -21,7 +21,8 @@ struct ts_source_text;
  * Read the file @path, or, if it does not exist, the file with its last component in one of the @folders (paths,
  * terminated by NULL; NULL: none).
  *
- * Returns NULL if there is none, it is too long, or memory is exhausted.
+ * Returns NULL if there is no such line, or if it is too long.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_source_text *ts_source_text_new(const char *path, const char *const *folders);
 void ts_source_text_free(struct ts_source_text *t);

@@ -27,7 +27,7 @@ struct ts_symbols;
 struct ts_packed_debug;
 struct ts_tls_facts;
 
-/* An empty table; NULL if memory is exhausted. */
+/* Returns an empty table, which the caller frees with ts_symbols_free(); NULL if memory is exhausted. */
 struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
 
@@ -45,7 +45,8 @@ void ts_symbols_use_debug(struct ts_symbols *s, const struct ts_packed_debug *de
  * and files that are registered already as the program's own, are ignored.  @path is the recorded path; NULL: the
  * source's name.
  *
- * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if it cannot be opened again (TS_EIO).
  */
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const char *path, const uint64_t *base,
 			 struct ts_error *err);
@@ -53,17 +54,24 @@ bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, cons
 /* Add a module without a file.  Returns false if memory is exhausted. */
 bool ts_symbols_add_module(struct ts_symbols *s, const struct ts_loaded_file *module);
 
-/* The files in memory, registered ones after they were read, and other modules; borrowed. */
+/*
+ * Returns the files in memory: registered files after they were read, and other modules; borrowed from the
+ * table.
+ */
 struct ts_loaded_files *ts_symbols_loaded(struct ts_symbols *s);
 
 /*
- * Read the symbols of the registered files.  Returns false if memory is exhausted; the table is then unusable.
+ * Read the symbols of the registered files.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM); the table is then unusable.
  */
 bool ts_symbols_read(struct ts_symbols *s, struct ts_error *err);
 
 /*
- * The same, including the data that is otherwise read at the first look-up: lines and demangled names.
- * No function below takes long then.  May be called on another thread, before the functions below.
+ * As ts_symbols_read(), including the data that is otherwise read at the first look-up: lines and demangled
+ * names.  The functions below are then fast.  May be called on another thread, before the functions below.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM); the table is then unusable.
  */
 bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err);
 
@@ -83,14 +91,18 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 void ts_symbols_end_own(struct ts_symbols *s);
 
 /*
- * The function that contains @addr, NULL if none is known.  After the first byte of an open function, which may have
- * ended before @addr, its name is NAME+0x30.
+ * The function that contains @addr.  The end of an open function is unknown, and may be before @addr: after
+ * its first byte its name is NAME+0x30.
+ *
+ * Returns the function, borrowed until the next call; NULL if none is known.
  */
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
 
 /*
- * The symbol with the name @name (of @len bytes), as in the file or demangled; NULL if there is none.  Functions take
- * precedence over data.
+ * The symbol with the name @name (of @len bytes), as in the file or demangled.  Functions take precedence
+ * over data.
+ *
+ * Returns the symbol, borrowed from the table; NULL if there is none.
  */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
 
@@ -112,10 +124,13 @@ bool ts_symbols_get_version(struct ts_symbols *s, uint64_t addr, unsigned i, uin
 /* Is @name a demangled name of symbols at several addresses, as of functions with different parameters? */
 bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);
 
-/* The lines of the files; borrowed. */
+/* Returns the lines of the files, borrowed from the table; never NULL. */
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s);
 
-/* The parameters and the result of the function that begins at @addr; NULL if no file describes it; borrowed. */
+/*
+ * Returns the parameters and the result of the function that begins at @addr, borrowed from the table; NULL
+ * if no file describes it.
+ */
 const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t addr);
 
 /* Find the variable @text at the instruction at frame->pc, as ts_signatures_variable(). */
@@ -126,13 +141,16 @@ void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, 
 void ts_symbols_in_global(struct ts_symbols *s, struct ts_variable_frame *frame, const struct ts_global *g, const char *text, size_t len,
 			  struct ts_variable *v);
 
-/* The thread-local variable @name, as ts_thread_locals_find(). */
+/* Returns the thread-local variable @name, borrowed from the table, as ts_thread_locals_find(). */
 const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, const char *name, size_t len, unsigned *n);
 
-/* glibc's facts about the places of libraries' thread-local variables, from its files; borrowed. */
+/*
+ * Returns glibc's facts about the places of libraries' thread-local variables, from its files; borrowed;
+ * never NULL.
+ */
 const struct ts_tls_facts *ts_symbols_tls_facts(const struct ts_symbols *s);
 
-/* The @i-th symbol by address, NULL after the last. */
+/* Returns the @i-th symbol by address, borrowed from the table; NULL after the last one. */
 const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);
 
 #endif

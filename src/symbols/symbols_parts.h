@@ -66,7 +66,12 @@ struct ts_symbols {
 	struct ts_tls_facts tls_facts;
 };
 
-/* Sort the symbols.  Returns false if there are none, or memory is exhausted. */
+/*
+ * Sort the symbols.
+ *
+ * Returns false if there are none.
+ * Returns false if memory is exhausted.
+ */
 bool ts_symbols_sort(struct ts_symbols *s);
 
 /*

@@ -137,7 +137,7 @@ static enum ts_next take_in(struct ts_backfill *b, struct ts_batch *batch, struc
 		if (batch->next == TS_FAIL)
 			*err = batch->err;
 		else
-			ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the trace is no longer what it was");
+			ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the trace has changed");
 		return TS_FAIL;
 	}
 	if (batch->steps.n_steps) {

@@ -29,8 +29,11 @@ void ts_backfill_free(struct ts_backfill *b);
 /*
  * Read about @n_steps more steps (whole chunks).
  *
- * Returns TS_END when the timeline has the section; TS_FAIL and fills @err if the trace cannot
- * be read (TS_EIO), has changed (TS_ECORRUPT), or memory is exhausted (TS_ENOMEM): the section may not be queried then.
+ * Returns TS_END when the timeline has the section.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO).
+ * Returns TS_FAIL if the trace has changed (TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
+ * After a failure the section must not be queried.
  */
 enum ts_next ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err);
 

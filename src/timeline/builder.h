@@ -162,7 +162,8 @@ static inline struct ts_space_builder *ts_builder_space(const struct ts_timeline
  * Load all sections of a record that has a segment.  An optional section that is absent there, or of another version,
  * is absent from the timeline (ts_timeline_has()).
  *
- * Returns false if memory is exhausted (errno is ENOMEM), or the arrays contradict each other or the timeline.
+ * Returns false if memory is exhausted (errno is ENOMEM).
+ * Returns false if the arrays contradict each other or the timeline.
  */
 bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record);
 

@@ -41,7 +41,10 @@ bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n);
  */
 bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks);
 
-/* Returns the digests of all chunks; NULL if memory is exhausted or the index file is damaged. */
+/*
+ * Returns the digests of all chunks.
+ * Returns NULL if memory is exhausted or the index file is damaged.
+ */
 const uint64_t *ts_digests_read(struct ts_digests *d);
 
 /* The digest of a chunk; 0 if one of its steps leaves a register unknown, because later steps may show its value. */

@@ -68,8 +68,11 @@ void ts_event_list_save(const struct ts_event_list *list, struct ts_index_file *
 void ts_event_list_save_all(const struct ts_event_list *list, struct ts_index_file *f);
 
 /*
- * Load a segment's events, which replace those in memory.  @end_step is the step at which the segment ends, @n_threads
- * the number of threads of the recording up to there.  Returns false if the array is invalid, or memory is exhausted.
+ * Load a segment's events, which replace those in memory.  @end_step is the step at which the segment ends,
+ * @n_threads the number of threads of the recording up to there.
+ *
+ * Returns false if the array is invalid.
+ * Returns false if memory is exhausted.
  */
 bool ts_event_list_load(struct ts_event_list *list, struct ts_index_arrays *a, uint64_t end_step,
 			uint32_t n_threads);

@@ -106,7 +106,8 @@ uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t en
  * The first chunk >= @chunk (@is_reverse: last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
  * @exact tells the bytes of each item; if it is NULL, whole quarters of lines are assumed.
  *
- * Returns it, UINT32_MAX if there is none.
+ * Returns it.
+ * Returns UINT32_MAX if there is none.
  */
 uint32_t ts_lines_find_touch(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk,
 			     bool is_reverse);

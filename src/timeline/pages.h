@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sparse bytes, each known or unknown, in pages that are made when they are first touched.
+ * A sparse array of bytes, each known or unknown, in pages that are allocated when they are first written.
  */
 #ifndef TS_PAGES_H
 #define TS_PAGES_H
@@ -16,8 +16,8 @@
 struct ts_marks;
 
 /*
- * Of a page: the lost bytes, which are unknown because an unknown value was written there.  A value that is seen in such
- * a byte later holds only since that write.
+ * The lost bytes of a page: they are unknown because an unknown value was written.  If the value of such a
+ * byte is found later, it is valid only since that write.
  */
 struct ts_holes {
 	uint64_t bits[64];   /* bit i: byte i is lost; known bytes are not */
@@ -28,13 +28,13 @@ struct ts_holes {
 
 struct ts_page {
 	uint64_t page;          /* address >> TS_PAGE_BITS */
-	uint32_t layer;         /* the second half of the key; what it means is the user's */
+	uint32_t layer;         /* the second half of the key; its meaning is the user's */
 	uint32_t id;            /* ordinal, in order of appearance */
 	struct ts_marks *marks; /* the user's, NULL at first */
 	struct ts_holes *holes; /* owned; NULL where nothing was lost */
 	uint64_t dirty[4];      /* the user's, as is is_dirty: bit i: line i has changed since it was saved */
 	bool is_dirty;
-	bool is_stale;          /* the user's: it is not what it was, and is not among the guesses */
+	bool is_stale;          /* the user's: it is outdated, and is not in the cache of guesses */
 	bool is_holed;          /* the user's: bytes may have been lost since the last gap */
 	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
@@ -57,13 +57,20 @@ struct ts_pages {
 
 void ts_pages_fini(struct ts_pages *p);
 
-/* The page, NULL if it has never been touched. */
+/* Returns the page, borrowed until ts_pages_fini(); NULL if it does not exist. */
 struct ts_page *ts_pages_find(const struct ts_pages *p, uint64_t page, uint32_t layer);
 
-/* Add the page, which is not there yet, all unknown.  Returns NULL if memory is exhausted. */
+/*
+ * Add a page that does not exist yet, with all bytes unknown.
+ *
+ * Returns the page, borrowed until ts_pages_fini(); NULL if memory is exhausted.
+ */
 struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer);
 
-/* The page of layer 0, if it was the last one found of those that share its guess.  NULL does not mean it is absent. */
+/*
+ * Returns the page of layer 0 if it is in the cache, borrowed until ts_pages_fini().
+ * Returns NULL if it is not in the cache; it may exist.
+ */
 static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t page)
 {
 	const struct ts_page_guess *guess = &p->cache[page % TS_PAGE_CACHE];
@@ -78,7 +85,7 @@ static inline void ts_pages_unguess(struct ts_pages *p, const struct ts_page *pg
 		p->cache[pg->page % TS_PAGE_CACHE] = (struct ts_page_guess){ 0 };
 }
 
-/* The page of layer 0 is likely to be asked for again. */
+/* Put a page of layer 0 in the cache. */
 static inline void ts_pages_remember(struct ts_pages *p, struct ts_page *pg)
 {
 	p->cache[pg->page % TS_PAGE_CACHE] = (struct ts_page_guess){ pg->page, pg };
@@ -97,6 +104,7 @@ static inline struct ts_page *ts_pages_get(struct ts_pages *p, uint64_t page, ui
 	return pg;
 }
 
+/* Is byte @i of the page known? */
 static inline bool ts_page_knows(const struct ts_page *p, unsigned i)
 {
 	return p->known[i / 64] >> (i % 64) & 1;

@@ -102,7 +102,7 @@ struct dropping {
 	uint32_t process;
 };
 
-static void drop_sight(void *user, uint64_t first, uint64_t last)
+static void drop_range(void *user, uint64_t first, uint64_t last)
 {
 	const struct dropping *d = user;
 
@@ -110,12 +110,12 @@ static void drop_sight(void *user, uint64_t first, uint64_t last)
 }
 
 /* What is known only since a position of the chunk before @pos: no effect of the trace says it. */
-static void drop_sights(const struct ts_timeline *tl, uint64_t pos)
+static void drop_inferred(const struct ts_timeline *tl, uint64_t pos)
 {
 	for (uint32_t i = 0; pos && i < tl->n_memory; i++) {
 		struct dropping d = { tl->sketches->sketcher, i };
 
-		ts_space_each_sight(tl->memory[i], pos - TS_CHUNK_STEPS + 1, pos, drop_sight, &d);
+		ts_space_each_inferred(tl->memory[i], pos - TS_CHUNK_STEPS + 1, pos, drop_range, &d);
 	}
 }
 
@@ -123,7 +123,7 @@ static bool take(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *ch
 {
 	if (!pos && !start(tl, true))
 		return false;
-	drop_sights(tl, pos);
+	drop_inferred(tl, pos);
 	return ts_sketcher_take(tl->sketches->sketcher, pos / TS_CHUNK_STEPS, chunk);
 }
 

@@ -76,7 +76,7 @@ void ts_space_free(struct ts_space *sp)
 	free(sp->starts);
 	ts_layers_fini(&sp->layers);
 	ts_pages_fini(&sp->base);
-	ts_sights_fini(&sp->sights);
+	ts_inferred_fini(&sp->inferred);
 	free(sp);
 }
 
@@ -122,7 +122,7 @@ static void base_bytes(const struct ts_space *sp, uint32_t layer, uint64_t pos, 
 
 		if (pg) {
 			page_bytes(pg, off, n, data + i, known + i);
-			ts_sights_hide(&sp->sights, layer, pos, addr, n, data + i, known + i);
+			ts_inferred_hide(&sp->inferred, layer, pos, addr, n, data + i, known + i);
 		}
 		i += n;
 	}
@@ -280,43 +280,43 @@ bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, 
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- sights */
+/* ------------------------------------------------------------------------------------------------- inferred ranges */
 
-size_t ts_space_n_sights(const struct ts_space *sp)
+size_t ts_space_n_inferred(const struct ts_space *sp)
 {
-	return sp->sights.n;
+	return sp->inferred.n;
 }
 
-uint64_t ts_space_next_sight(const struct ts_space *sp, uint64_t chunk)
+uint64_t ts_space_next_inferred(const struct ts_space *sp, uint64_t chunk)
 {
-	size_t i = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS ? ts_sights_from(&sp->sights, chunk * TS_CHUNK_STEPS + 1)
-							 : sp->sights.n;
+	size_t i = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS ? ts_inferred_from(&sp->inferred, chunk * TS_CHUNK_STEPS + 1)
+							 : sp->inferred.n;
 
-	return i < sp->sights.n ? (sp->sights.items[i].pos - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
+	return i < sp->inferred.n ? (sp->inferred.items[i].pos - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
 }
 
-bool ts_space_has_sights(const struct ts_space *sp, uint64_t from, uint64_t until)
+bool ts_space_has_inferred(const struct ts_space *sp, uint64_t from, uint64_t until)
 {
-	size_t i = ts_sights_from(&sp->sights, from);
+	size_t i = ts_inferred_from(&sp->inferred, from);
 
-	return i < sp->sights.n && sp->sights.items[i].pos <= until;
+	return i < sp->inferred.n && sp->inferred.items[i].pos <= until;
 }
 
-void ts_space_each_sight(const struct ts_space *sp, uint64_t from, uint64_t until,
+void ts_space_each_inferred(const struct ts_space *sp, uint64_t from, uint64_t until,
 			 void (*use)(void *user, uint64_t first, uint64_t last), void *user)
 {
-	const struct ts_sights *s = &sp->sights;
+	const struct ts_inferred_list *s = &sp->inferred;
 
-	for (size_t i = ts_sights_from(s, from); i < s->n && s->items[i].pos <= until; i++)
+	for (size_t i = ts_inferred_from(s, from); i < s->n && s->items[i].pos <= until; i++)
 		use(user, s->items[i].addr, s->items[i].addr + (s->items[i].len - 1));
 }
 
-void ts_space_show_sights(const struct ts_space *sp, uint64_t pos, struct ts_steps *b)
+void ts_space_append_inferred(const struct ts_space *sp, uint64_t pos, struct ts_steps *b)
 {
-	const struct ts_sights *s = &sp->sights;
+	const struct ts_inferred_list *s = &sp->inferred;
 
-	for (size_t i = ts_sights_from(s, pos); i < s->n && s->items[i].pos == pos; i++) {
-		const struct ts_sight *x = &s->items[i];
+	for (size_t i = ts_inferred_from(s, pos); i < s->n && s->items[i].pos == pos; i++) {
+		const struct ts_inferred *x = &s->items[i];
 		const struct ts_page *pg = ts_pages_find(&sp->base, x->addr >> TS_PAGE_BITS, x->layer);
 		struct ts_effect *e = ts_steps_value(b, TS_FX_WRITE, x->addr, pg->data + x->addr % TS_PAGE_LEN,
 						     x->len);

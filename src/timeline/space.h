@@ -110,24 +110,24 @@ void ts_space_each_page(const struct ts_space *sp, bool is_nonzero, uint64_t add
 void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk, uint64_t end,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
 
-/* The number of ranges of bytes that are known only since a position after the start of their layer: sights. */
-size_t ts_space_n_sights(const struct ts_space *sp);
+/* The number of ranges of bytes that are known only since a position after the start of their layer: inferred ranges. */
+size_t ts_space_n_inferred(const struct ts_space *sp);
 
-/* The first chunk >= @chunk with a step that leads to the position of a sight; TS_NO_CHUNK if there is none. */
-uint64_t ts_space_next_sight(const struct ts_space *sp, uint64_t chunk);
+/* The first chunk >= @chunk with a step that leads to the position of an inferred range; TS_NO_CHUNK if there is none. */
+uint64_t ts_space_next_inferred(const struct ts_space *sp, uint64_t chunk);
 
-/* Is there a sight with a position in [@from, @until]? */
-bool ts_space_has_sights(const struct ts_space *sp, uint64_t from, uint64_t until);
+/* Is there an inferred range with a position in [@from, @until]? */
+bool ts_space_has_inferred(const struct ts_space *sp, uint64_t from, uint64_t until);
 
-/* Call @use with the range of each sight that has a position in [@from, @until]. */
-void ts_space_each_sight(const struct ts_space *sp, uint64_t from, uint64_t until,
+/* Call @use with the range of each inferred range that has a position in [@from, @until]. */
+void ts_space_each_inferred(const struct ts_space *sp, uint64_t from, uint64_t until,
 			 void (*use)(void *user, uint64_t first, uint64_t last), void *user);
 
 /*
- * Append the sights of position @pos to the open step of @b, as hidden, inferred writes.  If memory is exhausted,
+ * Append the inferred ranges of position @pos to the open step of @b, as hidden, inferred writes.  If memory is exhausted,
  * is_failed of @b is set.
  */
-void ts_space_show_sights(const struct ts_space *sp, uint64_t pos, struct ts_steps *b);
+void ts_space_append_inferred(const struct ts_space *sp, uint64_t pos, struct ts_steps *b);
 
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats);
 

@@ -480,12 +480,12 @@ static void infer_since(struct ts_space_builder *sb, uint32_t layer, bool is_cod
 			const uint8_t *data, unsigned len)
 {
 	uint64_t pos = sb->space->layers.items[layer].pos;
-	struct ts_sight sight = { sb->gap, addr, len, layer };
+	struct ts_inferred range = { sb->gap, addr, len, layer };
 
 	infer(sb, layer, addr, data, len);
 	if (is_before_gap(sb, layer) && !is_code &&
 	    !(sb->world && ts_world_is_constant(sb->world, sb->space->id, pos, addr)) &&
-	    !ts_sights_add(&sb->space->sights, &sight))
+	    !ts_inferred_add(&sb->space->inferred, &range))
 		sb->is_failed = true;
 }
 

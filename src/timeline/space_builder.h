@@ -68,7 +68,7 @@ struct ts_space_builder {
 	/* owned; ordinals of the space's base pages that changed since it was saved */
 	uint32_t *dirty;
 	size_t n_dirty, cap_dirty;
-	size_t n_saved_sights;    /* of the space */
+	size_t n_saved_inferred;  /* of the space */
 	struct ts_completion *completions; /* owned; since the space was saved, of sealed segments */
 	size_t n_completions, cap_completions;
 	size_t cap_segments;      /* of the space */

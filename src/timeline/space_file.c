@@ -78,23 +78,23 @@ static void save_base(struct ts_space_builder *sb, struct ts_index_file *f)
 }
 
 /* Those that were added; the last one that was saved may have grown, and comes again. */
-static void save_sights(struct ts_space_builder *sb, struct ts_index_file *f)
+static void save_inferred(struct ts_space_builder *sb, struct ts_index_file *f)
 {
-	const struct ts_sights *s = &sb->space->sights;
-	size_t from = sb->n_saved_sights ? sb->n_saved_sights - 1 : 0;
+	const struct ts_inferred_list *s = &sb->space->inferred;
+	size_t from = sb->n_saved_inferred ? sb->n_saved_inferred - 1 : 0;
 
 	ts_index_put(f, s->items + from, s->n - from, sizeof(*s->items));
-	sb->n_saved_sights = s->n;
+	sb->n_saved_inferred = s->n;
 }
 
-static bool load_sights(struct ts_space_builder *sb, struct ts_index_arrays *a)
+static bool load_inferred(struct ts_space_builder *sb, struct ts_index_arrays *a)
 {
-	struct ts_sights *s = &sb->space->sights;
+	struct ts_inferred_list *s = &sb->space->inferred;
 	size_t n;
-	const struct ts_sight *items = ts_index_take(a, sizeof(*items), &n);
+	const struct ts_inferred *items = ts_index_take(a, sizeof(*items), &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct ts_sight *x = &items[i], *last = s->n ? &s->items[s->n - 1] : NULL;
+		const struct ts_inferred *x = &items[i], *last = s->n ? &s->items[s->n - 1] : NULL;
 
 		if (!x->pos || !x->len || x->len > TS_PAGE_LEN - x->addr % TS_PAGE_LEN ||
 		    x->layer >= sb->space->layers.n || (last && x->pos < last->pos) ||
@@ -102,10 +102,10 @@ static bool load_sights(struct ts_space_builder *sb, struct ts_index_arrays *a)
 			return false;
 		if (i == 0 && last && last->pos == x->pos && last->addr == x->addr && x->len >= last->len)
 			s->items[s->n - 1].len = x->len;
-		else if (!ts_sights_add(s, x))
+		else if (!ts_inferred_add(s, x))
 			return false;
 	}
-	sb->n_saved_sights = s->n;
+	sb->n_saved_inferred = s->n;
 	return !a->is_bad;
 }
 
@@ -168,7 +168,7 @@ void ts_space_save(struct ts_space_builder *sb, uint64_t segment, struct ts_inde
 	ts_lines_save(&seg->reads, f);
 	save_base(sb, f);
 	ts_index_put(f, sb->completions, sb->n_completions, sizeof(*sb->completions));
-	save_sights(sb, f);
+	save_inferred(sb, f);
 	save_lost(sb, f);
 	ts_index_put(f, &counts, 1, sizeof(counts));
 	ts_space_set_clean(sb);
@@ -239,7 +239,7 @@ static bool load_base(struct ts_space_builder *sb, struct ts_index_arrays *a)
 /* The last gap lies in segment @segment or before, and not before the gaps that are known already. */
 static bool is_good_gap(const struct ts_space_builder *sb, uint64_t segment, uint64_t gap)
 {
-	const struct ts_sights *s = &sb->space->sights;
+	const struct ts_inferred_list *s = &sb->space->inferred;
 
 	return gap <= (segment + 1) * TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS && gap >= sb->gap &&
 	       (!s->n || s->items[s->n - 1].pos <= gap);
@@ -256,7 +256,7 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 	if (sb->is_failed || !load_base(sb, a))
 		return false;
 	completions = ts_index_take(a, sizeof(*completions), &n);
-	if (!load_sights(sb, a))
+	if (!load_inferred(sb, a))
 		return false;
 	lost = ts_index_take(a, sizeof(*lost), &n_lost);
 	counts = ts_index_take_n(a, sizeof(*counts), 1);

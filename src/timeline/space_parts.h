@@ -9,7 +9,7 @@
 #include "groups.h"
 #include "layers.h"
 #include "pages.h"
-#include "sights.h"
+#include "inferred.h"
 #include "space_segment.h"
 
 /* The lines that the segments of a group touch. */
@@ -25,7 +25,7 @@ struct ts_space {
 	uint64_t stride;
 	struct ts_layers layers;
 	struct ts_pages base;              /* what layers are known to hold beyond their fill; keyed by layer */
-	struct ts_sights sights;           /* the bytes of base that are known only since a later position */
+	struct ts_inferred_list inferred; /* the bytes of base that are known only since a later position */
 	struct ts_space_segment *segments; /* owned; by number */
 	size_t n_segments;
 	struct ts_space_group *groups;     /* owned; by number */

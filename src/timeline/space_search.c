@@ -99,13 +99,13 @@ static uint64_t chunk_before(uint64_t pos)
  * A chunk whose steps lead to a position from which on a byte is known, not before it; bytes that are read from a position
  * on are those of the step before it.
  */
-static uint64_t find_sight(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last, bool is_reverse)
+static uint64_t find_inferred(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last, bool is_reverse)
 {
 	uint64_t pos = is_reverse ? begin_of(chunk + (chunk != TS_NO_CHUNK)) : begin_of(chunk);
 
-	if (!sp->sights.n || (!is_reverse && pos == UINT64_MAX))
+	if (!sp->inferred.n || (!is_reverse && pos == UINT64_MAX))
 		return TS_NO_CHUNK;
-	return chunk_before(ts_sights_find(&sp->sights, is_reverse ? pos : pos + 1, addr, last, is_reverse));
+	return chunk_before(ts_inferred_find(&sp->inferred, is_reverse ? pos : pos + 1, addr, last, is_reverse));
 }
 
 /*
@@ -144,7 +144,7 @@ uint64_t ts_space_find(const struct ts_space *sp, enum ts_space_deed deed, uint6
 	found = find_touch(sp, deed, chunk, addr, last, is_reverse);
 	if (deed == TS_SPACE_READ)
 		return found;
-	return ts_nearer(found, find_sight(sp, chunk, addr, last, is_reverse), is_reverse);
+	return ts_nearer(found, find_inferred(sp, chunk, addr, last, is_reverse), is_reverse);
 }
 
 /* Zeros that are mapped in larger pieces are not looked through. */

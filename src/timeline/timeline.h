@@ -85,7 +85,8 @@ struct ts_timeline {
 /*
  * Make a timeline of @rec, of which no step is read yet.  @rec and @image (may be NULL) must outlive it.
  *
- * Returns NULL on failure: the recording cannot be read, or memory is exhausted.
+ * Returns NULL if the recording cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err);
 void ts_timeline_free(struct ts_timeline *tl);
@@ -174,10 +175,12 @@ enum ts_next ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s
 /*
  * Read about @n_steps more steps (whole chunks); less, after some milliseconds, while a thread is at work.
  *
- * Returns TS_MORE if there may be more, TS_END if the recording has been read to its end or up to
- * its damage (then tl->damage has the reason and the place; all before it is served).  Returns TS_FAIL
- * and fills @err if nothing can be served: the first step is bad, or memory is exhausted (TS_ENOMEM) before
- * anything could be queried; later that is treated as damage.
+ * Returns TS_MORE if there may be more.
+ * Returns TS_END if the recording has been read to its end or up to its damage (then tl->damage has the
+ * reason and the place; all before it is served).
+ * Returns TS_FAIL if nothing can be served: the first step cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM) before any position can be queried.  Later exhaustion
+ * of memory is treated as damage.
  */
 enum ts_next ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 

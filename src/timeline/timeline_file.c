@@ -401,7 +401,7 @@ static bool resume(struct ts_timeline *tl, struct ts_index_arrays *point, struct
 	if (!p || !ts_feed_resume(bd->feed, p, len, &bd->end, err)) {
 		if (err->code == TS_EIO || err->code == TS_ENOMEM)
 			return false; /* that says nothing about the file */
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "it does not say where to resume");
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "it has no decode point to resume from");
 	}
 	ts_buf_reset(&bd->here);
 	ts_buf_put(&bd->here, p, len);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which thread runs when.
+ * The turns of threads: which thread runs at each step.
  *
- * A turn is a stretch of steps of one thread; it ends where the next one begins.  Turns are kept in blocks, each of which
- * has two columns: the lengths of its turns, and their threads.  No block has turns of two segments, so that the blocks
- * of a segment are written with it, once.  Of each thread there is a list of the blocks in which it begins a turn.
+ * A turn is a sequence of consecutive steps of one thread.  Turns are stored in blocks.  A block has two
+ * columns: the lengths of its turns, and their threads.  A block has turns of one segment only, so that it is
+ * written once, with its segment.  Each thread has a list of the blocks in which it begins a turn.
  */
 #ifndef TS_TURNS_H
 #define TS_TURNS_H
@@ -107,12 +107,12 @@ uint64_t ts_turns_mem(const struct ts_turns *s);
  */
 bool ts_turns_add(struct ts_turns *s, uint64_t pos, uint32_t thread);
 
-/* The functions below return a number that is of no use if the index file is damaged; it is marked so then. */
+/* If the index file is damaged, the functions below mark it so and return a meaningless number. */
 
 /* The thread of step @pos, or of the last one.  There must be a step. */
 uint32_t ts_turns_thread(const struct ts_turns *s, uint64_t pos);
 
-/* Where the turn of step @pos ends; UINT64_MAX if it is the last one. */
+/* Returns the first step after the turn of step @pos; UINT64_MAX if it is the last turn. */
 uint64_t ts_turns_end(const struct ts_turns *s, uint64_t pos);
 
 /* The first step >= @pos (the last one <= @pos) of the thread; UINT64_MAX if there is none. */
@@ -128,7 +128,7 @@ uint64_t ts_turns_n_steps(const struct ts_turns *s, uint32_t thread, uint64_t n_
  */
 bool ts_turns_columns(const struct ts_turn_piece *piece, size_t i, struct ts_turn_columns *c);
 
-/* Numbers of a column. */
+/* Returns number @i of a column; the thread and the length of turn @i. */
 static inline uint64_t ts_turn_number(const uint8_t *column, uint32_t i, uint32_t row, unsigned width)
 {
 	uint64_t v = 0;
@@ -172,8 +172,11 @@ bool ts_turns_take(struct ts_turn_piece *piece, struct ts_index_arrays *a, uint6
 bool ts_turns_use(struct ts_turns *s, const struct ts_turn_piece *piece);
 
 /*
- * Take the threads, of which there are at most @n_threads, then their places, of turns whose pieces were all added.
- * Return false if the arrays are invalid, or memory is exhausted.
+ * Take the threads, of which there are at most @n_threads, then their places, of turns whose pieces were all
+ * added.
+ *
+ * Return false if the arrays are invalid.
+ * Return false if memory is exhausted.
  */
 bool ts_turns_take_threads(struct ts_turns *s, struct ts_index_arrays *a, uint32_t n_threads);
 bool ts_turns_take_places(struct ts_turns *s, struct ts_index_arrays *a);

@@ -88,8 +88,10 @@ bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const
 void ts_versions_fini(struct ts_versions *set);
 
 /*
- * As ts_changes_complete(), for the line at @addr.  Returns false if its versions have not lost these bytes,
- * or memory is exhausted.
+ * As ts_changes_complete(), for the line at @addr.
+ *
+ * Returns false if its versions have not lost these bytes.
+ * Returns false if memory is exhausted.
  */
 bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The world around the machine state over time: the running thread, mapped regions, events.
+ * The history of the recording beside registers and memory: turns of threads, mapped regions, modules,
+ * events.
  */
 #ifndef TS_WORLD_H
 #define TS_WORLD_H
@@ -36,8 +37,9 @@ struct ts_module_span {
 #define TS_REGION_GROUP 64u
 
 /*
- * Made by struct ts_world_builder (world_builder.h), or taken from an index file.  In the second case the arrays of
- * turns, of regions and of modules are in the file, and any number in them may be wrong.  Otherwise the arrays are owned.
+ * Built by struct ts_world_builder (world_builder.h), or loaded from an index file.  If it was loaded, the
+ * arrays of turns, regions and modules are in the file, and any number in them may be wrong.  Otherwise the
+ * arrays are owned.
  */
 struct ts_world {
 	struct ts_turns turns;
@@ -98,7 +100,8 @@ size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
 /*
  * The next of the first @n regions that has a file, after the one before *at, which is 0 for the first call.
  *
- * Returns it (borrowed from the world), NULL after the last.
+ * Returns it (borrowed from the world).
+ * Returns NULL after the last.
  */
 const struct ts_region *ts_world_next_with_file(const struct ts_world *w, size_t n, size_t *at);
 
@@ -112,7 +115,8 @@ void ts_world_save(const struct ts_world *w, struct ts_index_file *f);
  * Replace the world by that of the arrays, which stay in the file, of a recording of up to @n_threads threads of
  * @n_processes processes.  The pieces of its turns were added before.  Items are checked when they are used.
  *
- * Returns false if the arrays contradict each other, or memory is exhausted.
+ * Returns false if the arrays contradict each other.
+ * Returns false if memory is exhausted.
  */
 bool ts_world_use_file(struct ts_world *w, struct ts_index_arrays *a, uint32_t n_threads, uint32_t n_processes);
 

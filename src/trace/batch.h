@@ -45,7 +45,12 @@ void ts_batch_close(struct ts_batch *b, struct ts_reader *r, const struct ts_rec
 
 /* Batches that were decoded before, possibly by another process. */
 struct ts_batch_store {
-	/* Fill @b with the next batch.  Returns false if it cannot be read (TS_EIO, TS_ECORRUPT), or memory is exhausted. */
+	/*
+	 * Fill @b with the next batch.
+	 *
+	 * Returns false if it cannot be read (TS_EIO, TS_ECORRUPT).
+	 * Returns false if memory is exhausted (TS_ENOMEM).
+	 */
 	bool (*next)(void *user, struct ts_batch *b, struct ts_error *err);
 	void *user;
 };

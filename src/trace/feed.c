@@ -38,7 +38,7 @@ static void start_threads(struct ts_feed *f)
 
 		d->has_thread = ts_thread_start(&d->thread, decode_ahead, d);
 		if (!d->has_thread)
-			ts_log(TS_LOG_WARN, "the system refuses a thread: one that decodes is missing");
+			ts_log(TS_LOG_WARN, "the system refuses a thread: one thread fewer decodes");
 	}
 }
 

@@ -28,7 +28,9 @@ struct ts_feed;
 /*
  * A feed from position 0 of @rec (borrowed).
  *
- * Returns NULL on failure: the recording cannot be read, or memory is exhausted.
+ * Returns the feed, which the caller frees with ts_feed_free().
+ * Returns NULL if the recording cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err);
 void ts_feed_free(struct ts_feed *f);

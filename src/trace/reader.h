@@ -183,7 +183,8 @@ void ts_recording_fini(struct ts_recording *rec);
  * Find the running thread with these ids, or add it; @process is the ordinal of its address
  * space (n_processes is increased if necessary).
  *
- * Returns its ordinal, TS_NO_THREAD if memory is exhausted.
+ * Returns its ordinal.
+ * Returns TS_NO_THREAD if memory is exhausted.
  */
 uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid);
 

@@ -173,6 +173,7 @@ struct ts_steps {
 	bool is_limited;   /* is_failed because of max */
 };
 
+/* Initialize an empty batch without a limit. */
 void ts_steps_init(struct ts_steps *b);
 void ts_steps_fini(struct ts_steps *b);
 
@@ -209,7 +210,8 @@ static inline bool ts_steps_room(struct ts_steps *b, uint32_t n, uint32_t len)
 /*
  * Append an effect without a value to the open step.
  *
- * Returns the effect, whose other members the caller may set; NULL if memory is exhausted (is_failed is then set).
+ * Returns the effect, borrowed until the next addition, whose other members the caller may set.
+ * Returns NULL if memory is exhausted (is_failed is then set).
  */
 static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 						uint64_t len)
@@ -224,9 +226,10 @@ static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effe
 }
 
 /*
- * Append an effect with a value of @len bytes copied from @data.
+ * Append an effect with a value of @len bytes, copied from @data, to the open step.
  *
- * Returns the effect; NULL if memory is exhausted.
+ * Returns the effect, borrowed until the next addition.
+ * Returns NULL if memory is exhausted (is_failed is then set).
  */
 static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const void *data, uint32_t len)
@@ -265,7 +268,11 @@ static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effec
 	return e;
 }
 
-/* As ts_steps_short(), for a value of at most eight bytes. */
+/*
+ * As ts_steps_short(), for a value of at most eight bytes.  Eight bytes must be readable at @bytes.
+ *
+ * Returns as ts_steps_value().
+ */
 static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					      const uint8_t *bytes, uint32_t len)
 {
@@ -284,8 +291,11 @@ static inline void ts_steps_put(struct ts_steps *b, enum ts_effect_kind kind, ui
 }
 
 /*
- * Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  Returns NULL if memory is
- * exhausted.
+ * Append a region as TS_FX_MAP.  @desc and @file are copied; their lengths are without a terminator, and NULL
+ * is none.
+ *
+ * Returns the region, borrowed until the next addition, whose other members the caller may set.
+ * Returns NULL if memory is exhausted (is_failed is then set).
  */
 struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc,
 			    size_t desc_len, const char *file, size_t file_len);
@@ -293,7 +303,12 @@ struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, con
 /* Append a module; @file (length without terminator) is copied.  Returns false if memory is exhausted. */
 bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *file, size_t file_len);
 
-/* Append an event; returns NULL if memory is exhausted. */
+/*
+ * Append an event of @kind as TS_FX_EVENT.
+ *
+ * Returns the event, borrowed until the next addition, whose other members the caller sets.
+ * Returns NULL if memory is exhausted (is_failed is then set).
+ */
 struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind);
 
 /* Steps with more effects are searched for accesses to merge. */
@@ -332,7 +347,9 @@ void ts_steps_extend_last(struct ts_steps *b);
  */
 void ts_steps_rollback(struct ts_steps *b, uint32_t n);
 
-/* The value of an effect, NULL if it has none. */
+/*
+ * Returns the value of an effect, e->len bytes borrowed from the batch until it changes; NULL if it has none.
+ */
 static inline const uint8_t *ts_effect_data(const struct ts_steps *b, const struct ts_effect *e)
 {
 	return e->kind > TS_FX_READ || e->data == TS_NO_DATA ? NULL : b->data + e->data;
@@ -350,12 +367,13 @@ static inline bool ts_effect_touches(const struct ts_effect *e, uint64_t first, 
 	return ts_effect_is_on_memory(e) && e->addr <= last && e->addr + (e->len - 1) >= first;
 }
 
-/* The effects of a step, one by one. */
+/* Iterates over the effects of a step.  TS_FX_THREAD is not returned; it sets the thread. */
 struct ts_step_effects {
 	const struct ts_effect *next, *end;
 	uint32_t thread; /* the thread of the effect that was returned last */
 };
 
+/* Begin with the first effect of step @s of batch @b, which is borrowed. */
 static inline struct ts_step_effects ts_step_effects(const struct ts_steps *b, const struct ts_step *s)
 {
 	const struct ts_effect *e = b->effects + s->first;
@@ -363,7 +381,7 @@ static inline struct ts_step_effects ts_step_effects(const struct ts_steps *b, c
 	return (struct ts_step_effects){ e, e + s->n_effects, s->thread };
 }
 
-/* The next effect; NULL after the last one, also in further calls. */
+/* Returns the next effect, borrowed from the batch; NULL after the last one, also in further calls. */
 static inline const struct ts_effect *ts_step_effects_next(struct ts_step_effects *x)
 {
 	while (x->next < x->end && x->next->kind == TS_FX_THREAD)
@@ -393,7 +411,7 @@ static inline uint32_t ts_effect_item(const struct ts_effect *e)
 	return 0;
 }
 
-/* A string of a map, NULL for none. */
+/* Returns the string at @off of a map or module, terminated, borrowed from the batch; NULL for TS_NO_DATA. */
 static inline const char *ts_steps_text(const struct ts_steps *b, uint32_t off)
 {
 	return off == TS_NO_DATA ? NULL : (const char *)b->data + off;

@@ -120,7 +120,7 @@ def what_is_misspelt_is_guessed():
 def an_index_without_a_place_is_refused_before_the_trace_is_read():
     folder = folder_with("bin")
     done = run("index", folder / "run.bin", "--index", folder / "nowhere" / "x")
-    assert done.returncode == 1 and "there is no place for its index" in done.stderr, done
+    assert done.returncode == 1 and "its index has no path" in done.stderr, done
 
 
 run_cases()

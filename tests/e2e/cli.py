@@ -56,7 +56,7 @@ USAGE = {
     "serve without COMM": (["serve", TRACE], "usage: tracestub serve COMM TRACE"),
     "a log level that is none": (["info", "--log", "loud", TRACE], "error, warn, info, debug or trace"),
     "an unknown format": (["info", "--format", "vhs", TRACE], "usercorn"),
-    "an index that is to be nowhere": (["index", TRACE, "--index", "none"], "--index none does without"),
+    "an index that is to be nowhere": (["index", TRACE, "--index", "none"], "--index none is not allowed"),
     "reads neither indexed nor not": (["info", TRACE, "--index-reads", "some"], "yes or no"),
     "a size that is none": (["info", TRACE, "--max-memory", "1T"], "K, M or G"),
     "no jobs": (["index", TRACE, "--jobs", "0"], "--jobs 0: a number from 1 to 256"),

@@ -145,12 +145,12 @@ def damage_is_said_and_what_comes_before_it_is_served():
         whole = gzip.compress(t.data, 1)
         done = t.run("info", t.put("cut.gz", whole[:len(whole) // 2]))
         assert done.returncode == 0, done
-        assert b"gzip data is truncated; what comes before it is served" in done.stderr, done.stderr
+        assert b"gzip data is truncated; the part before it is served" in done.stderr, done.stderr
         assert b"instructions" in done.stdout
         bad = bytearray(whole)
         bad[len(bad) // 2:len(bad) // 2 + 40] = b"\x55" * 40
         done = t.run("info", t.put("bad.gz", bytes(bad)))
-        assert b"gzip data is damaged; what comes before it is served" in done.stderr, done.stderr
+        assert b"gzip data is damaged; the part before it is served" in done.stderr, done.stderr
         done = t.run("info", t.put("head.gz", whole[:20]))
         assert done.returncode == 1 and b"gzip data is truncated" in done.stderr, done
 

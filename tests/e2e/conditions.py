@@ -94,7 +94,7 @@ def check_question(g, program, function, condition):
 
 def what_is_not_judged_is_not_shown(g, has_python):
     for question, why in (("ts calls fib if nosuch > 3", 'No symbol "nosuch" in current context'),
-                          ("ts calls fib if n > 1.5", "types in less than" if has_python else "gdb sent nothing"),
+                          ("ts calls fib if n > 1.5", "types in less than" if has_python else "gdb sent no expression"),
                           ("ts calls if n > 3", "'if n > 3': it compares"), ("ts calls f* if n > 3", "'if n > 3': it compares"),
                           ("ts executions fib,8 if n > 3", "'if n > 3': it compares")):
         g(question)
@@ -109,7 +109,7 @@ def what_is_not_judged_is_not_shown(g, has_python):
         assert rows(g, "ts calls fib if n == 6") == [begin]
     else:
         g("ts calls fib if n == 6")
-        g.expect("gdb sent nothing")
+        g.expect("gdb sent no expression")
         g.expect_not(r"rows?$")
     g("delete")
     g("info breakpoints")

@@ -134,7 +134,7 @@ def machines_that_decode_parts_make_the_index_that_one_makes():
 @case
 def what_cannot_be_entered_in_the_middle_is_not_divided():
     done = tracestub("index", copy("whole.ucir"), "--segment", "1/2")
-    assert done.returncode == 1 and "cannot be entered in the middle" in done.stderr, done
+    assert done.returncode == 1 and "cannot be read from the middle" in done.stderr, done
     for words in ("0/2",), ("3/2",), ("1",), ("1/x",), ("1/2x",), ("1/10001",), ("1/2", "--merge"):
         assert tracestub("index", X64DBG, "--segment", *words).returncode == 2, words
     assert tracestub("info", X64DBG, "--merge").returncode == 2

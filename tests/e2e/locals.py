@@ -314,7 +314,7 @@ def names_mean_what_they_mean_in_the_source():
     assert place("inner,2", at) == place("inner", at), place("inner,2", at)
     assert place("été", at).startswith("0x1f"), place("été", at)
     assert "is an array whose length the debugging information does not say" in place("row", at), place("row", at)
-    assert "is a variable of the function around this one" in place("total", at), place("total", at)
+    assert "is a variable of the enclosing function" in place("total", at), place("total", at)
     assert int(place("kept", at), 16) == int(next(nm[name] for name in nm if name.startswith("kept")), 16)
 
 

@@ -96,7 +96,7 @@ def a_silent_client_makes_room():
         speaks = connect(server)
         assert silent.recv(100) == b"", "it was told something"
         assert speaks.recv(100).startswith(b"+")
-        assert "said nothing" in server.said()
+        assert "sent nothing for" in server.said()
         speaks.close()
 
 

@@ -402,7 +402,7 @@ def a_client_that_leaves_ends_the_server():
         c.ask("tools/call", of_tool("events", {}))
         c.proc.stdin.close()
         c.proc.stdout.close()
-        assert b"the client cannot be written to" in c.proc.stderr.read() and c.proc.wait(LIMIT) == 1
+        assert b"cannot write to the client" in c.proc.stderr.read() and c.proc.wait(LIMIT) == 1
         c.proc.returncode = 0
 
 

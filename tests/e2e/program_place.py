@@ -59,7 +59,7 @@ def the_user_may_say_where_it_lies():
 def another_program_is_not_placed():
     program, other = Program("static", "trace64"), Program("pie", "trace64")
     with Server(program.trace, "--exec", other.exec) as server:
-        assert "--exec FILE@BASE says where it lies" in server.said(), server.said()
+        assert "give its address with --exec FILE@BASE" in server.said(), server.said()
 
 
 @case

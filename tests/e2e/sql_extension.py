@@ -133,7 +133,7 @@ def failures_are_errors_of_sql():
                  f"SELECT tracestub_open('{TRACES['x64dbg']}');", "SELECT * FROM history('nope');", "SELECT reg('nope', 1);",
                  "SELECT reg(1);", "SELECT 7 AS last;")
     said = done.stderr.splitlines()
-    for line, words in zip(said, ("nowhere.ucir: cannot open it: No such file", "takes the names of recordings", "takes the names of recordings",
+    for line, words in zip(said, ("nowhere.ucir: cannot open it: No such file", "are names of recordings", "are names of recordings",
                                   "--nope", "usage: tracestub sql", "no such table: step", "'nope' is neither an address nor a known symbol",
                                   "'nope' is not a register", "wrong number of arguments to function reg()")):
         assert words in line, (words, line)

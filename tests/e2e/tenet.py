@@ -99,7 +99,7 @@ def a_base_places_the_program():
     pie = Program("pie", "ucir")
     log = Log("story", story())
     with Gdb(log, "--exec", pie.exec, has_exec=False) as g:
-        assert "--exec FILE@BASE says where it lies" in g.server.said(), g.server.said()
+        assert "give its address with --exec FILE@BASE" in g.server.said(), g.server.said()
     log.exec = pie.exec
     with Gdb(log, "--exec", f"{pie.exec}@{PIE_BASE:#x}") as g:
         g("break *inc")

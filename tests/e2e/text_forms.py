@@ -271,7 +271,7 @@ def what_is_unknown_is_left_out_never_zero():
     never = [r for r in registers_of(first) if not any(row[r] for row in first)]
     assert never and not any(row[r] for r in never for row in second), never
     error = tracestub("export", FOLDER / "unidbg-walk.log", "--as", "execlog", "-o", FOLDER / "y.log").stderr
-    assert "times a register became unknown, which lines cannot say" in error, error
+    assert "times a register became unknown, which the form cannot express" in error, error
 
 
 # one recording of each format that is read: its processor, whether it has one thread, and whether lines can say all of it

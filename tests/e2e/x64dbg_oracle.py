@@ -68,5 +68,5 @@ def compare(name, n_blocks, warning):
 add_case("a 64-bit program", compare, "fib64.trace64", 484, "")
 add_case("a 32-bit program", compare, "fib32.trace32", 470, "")
 add_case("a list, with pages", compare, "list64.trace64", 4000, "")
-add_case("threads without their flag", compare, "threads-flagless.trace64", 4200, "thread id stands without the flag")
+add_case("threads without their flag", compare, "threads-flagless.trace64", 4200, "thread id has no flag")
 run_cases()

@@ -52,7 +52,7 @@ static void decode(const char *arch, const uint8_t *bytes, size_t len, const cha
 	memcpy(log, bytes, len);
 	ts_log_decoder_set_fatal(d, 11, 1, 0x10, 0);
 	ts_log_decoder_take(d, log, len);
-	ts_log_decoder_tell_gaps(d);
+	ts_log_decoder_put_gaps(d);
 	ts_op_frames_close(frames);
 	if (ts_log_decoder_is_settled(d))
 		ts_log_decoder_put_state(d); /* as --last does between two chunks */

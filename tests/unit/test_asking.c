@@ -187,7 +187,7 @@ static void expect(const char *question, const char *text)
 	ck_assert_msg(strstr(fake_console(), text), "%s: %s", question, fake.text);
 }
 
-#define NOTHING_SENT "gdb sent nothing"
+#define NOTHING_SENT "gdb sent no expression"
 
 START_TEST(gdb_compiles_a_condition_for_a_function_or_an_address)
 {
@@ -251,7 +251,7 @@ START_TEST(conditions_are_kept_once_and_have_a_bound)
 		snprintf(packet, sizeof(packet), "Z0,%x,1" COMPILED, 0x500000 + i);
 		ck_assert_str_eq(fake_send(packet), "OK");
 	}
-	expect("executions fib if n == 1", "at more places than can be asked about");
+	expect("executions fib if n == 1", "at more places than tracestub supports");
 }
 END_TEST
 

@@ -104,7 +104,7 @@ START_TEST(lying_counts_and_offsets_are_said)
 	check_warned(&file, 3, "5 frames, there are 3");
 	file = small();
 	set_u64(&file, 32, 3);
-	check_warned(&file, 3, "not where the index is");
+	check_warned(&file, 3, "no offset of the index");
 	file = small();
 	finish(&file, 0, 64);
 	check_warned(&file, 3, "no frames, but has an index");

@@ -123,7 +123,7 @@ START_TEST(bad_grammars_are_refused_where_they_are_bad)
 	} bad[] = {
 		{ "", "line 1, column 1: the first line is not" },
 		{ "tracestub grammar 1 \n", "a word is missing" },
-		{ HEAD, "there is no step and no state in it" },
+		{ HEAD, "the grammar has no step and no state" },
 		{ HEAD "jump pc\n", "line 3, column 1: \"jump\" does not begin a statement" },
 		{ HEAD "step \"x\n", "line 3, column 6: the quote has no end" },
 		{ HEAD "step \"\" pc\n", "line 3, column 6: an empty literal" },
@@ -135,22 +135,22 @@ START_TEST(bad_grammars_are_refused_where_they_are_bad)
 		{ HEAD "step pc | \n", "an empty pattern" },
 		{ HEAD "step pc reg\n", "one reg and one value belong together" },
 		{ HEAD "step pc bytes\n", "bytes without an address" },
-		{ HEAD "step pc address:up\n", "line 3, column 17: \"up\" may not stand after this element" },
-		{ HEAD "step pc address size:0\n", "line 3, column 22: \"0\" may not stand after this element" },
-		{ HEAD "step pc address size:1000\n", "line 3, column 22: \"1000\" may not stand after this element" },
+		{ HEAD "step pc address:up\n", "line 3, column 17: \"up\" is not allowed after this element" },
+		{ HEAD "step pc address size:0\n", "line 3, column 22: \"0\" is not allowed after this element" },
+		{ HEAD "step pc address size:1000\n", "line 3, column 22: \"1000\" is not allowed after this element" },
 		{ HEAD "next bytes\nstep pc\n", "line 3, column 6: bytes without an address" },
 		{ HEAD "step pc !jump\n", "line 3, column 9: \"!jump\" is not known" },
 		{ HEAD "step pc things\n", "line 3, column 9: \"things\" is neither an element nor the name of items" },
-		{ HEAD "step pc text hex\n", "line 3, column 9: after a text, a module or an item list comes a literal or the end" },
+		{ HEAD "step pc text hex\n", "line 3, column 9: a text, a module or an item list must be followed by the end" },
 		{ HEAD "step pc\nstate pc\n", "a grammar has steps or states, not both" },
 		{ HEAD "step pc (\n", "line 3, column 9: \"(\" is neither an element nor the name of items" },
 		{ HEAD "probe x 3\n", "line 3, column 7: not a decimal number" },
-		{ HEAD "probe 65 3\n", "line 3, column 7: a number of at most 64 is wanted" },
+		{ HEAD "probe 65 3\n", "line 3, column 7: a number of at most 64 is expected" },
 		{ HEAD "missing never\n", "line 3, column 9: \"never\" is not one of the words" },
-		{ HEAD "name r1\n", "line 3, column 6: NAME=REGISTER is wanted" },
+		{ HEAD "name r1\n", "line 3, column 6: NAME=REGISTER is expected" },
 		{ HEAD "step pc [ [ [ [ [ \"a\" ] ] ] ] ]\n", "more than 4 brackets" },
 		{ "tracestub grammar 1 x\nstep pc\n", "\"arch\" is missing" },
-		{ "tracestub grammar 1 x\narch arm x86_65\nstep pc\n", "line 2, column 10: \"x86_65\" is the name of no processor" },
+		{ "tracestub grammar 1 x\narch arm x86_65\nstep pc\n", "line 2, column 10: \"x86_65\" is not the name of a processor" },
 		{ HEAD "items a \"x\"\nitems a \"y\"\n", "line 4, column 7: the items of \"a\" are listed twice" },
 		{ HEAD "summary a\n  b \nstep pc\n \"c\" |\n\n", "an empty pattern" },
 	};
@@ -389,7 +389,7 @@ END_TEST
 START_TEST(dumps_without_threads_are_warned_of)
 {
 	ck_assert_int_eq(read_text("qemu", DUMP(1000, 1) DUMP(1002, 2) DUMP(1004, 3)), TS_END);
-	ck_assert_uint_eq(ucir_warned(t.rec, "no line tells which thread a dump of registers is of"), 1);
+	ck_assert_uint_eq(ucir_warned(t.rec, "no line names the thread of a dump of registers"), 1);
 	teardown();
 	setup();
 	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(0, 1002) DUMP(1002, 2)), TS_END);
@@ -484,7 +484,7 @@ START_TEST(no_registers_no_processor)
 	t.format = "execlog";
 	ts_buf_puts(&t.bytes, LINE "\n" LINE "\n" LINE "\n");
 	ck_assert(!ucir_open(&t, NULL));
-	ck_assert_msg(strstr(t.err.text, "do not tell the processor: --arch NAME or --exec PROGRAM does"), "%s",
+	ck_assert_msg(strstr(t.err.text, "do not name the processor: give --arch NAME or --exec PROGRAM"), "%s",
 		      t.err.text);
 }
 END_TEST

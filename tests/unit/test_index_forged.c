@@ -292,8 +292,8 @@ enum { NOTES, BLOCKS, COLUMNS };
 /* struct saved_page (src/timeline/space_file.c): page, layer, n_lines, lines */
 enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
 
-/* struct ts_sight (src/timeline/sights.h): pos, addr, len, layer */
-enum { SIGHT_ADDR_AT = 8, SIGHT_LEN_AT = 16, SIGHT_LAYER_AT = 20 };
+/* struct ts_inferred (src/timeline/inferred.h): pos, addr, len, layer */
+enum { RANGE_ADDR_AT = 8, RANGE_LEN_AT = 16, RANGE_LAYER_AT = 20 };
 
 START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 {
@@ -312,13 +312,13 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 		{ "a part of a line", 0, "SPCE", -5, true, 8, 8, 1 },
 		{ "a completed line that does not begin where lines do", 0, "SPCE", -4, false, 0, 8, 1 },
 		{ "more bytes than a line has", 0, "SPCE", -4, false, 24, 8, 1 << 16 },
-		{ "a sight of the initial state", 0, "SPCE", -3, false, 0, 8, 0 },
-		{ "a sight after the last gap", 0, "SPCE", -3, false, 0, 8, INT64_MAX },
-		{ "a sight of a page that there is not", 0, "SPCE", -3, false, SIGHT_ADDR_AT, 8, UINT64_C(7) << 50 },
-		{ "a sight of no bytes", 0, "SPCE", -3, false, SIGHT_LEN_AT, 4, 0 },
-		{ "a sight beyond its page", 0, "SPCE", -3, false, SIGHT_LEN_AT, 4, 4097 },
-		{ "a sight of a layer that there is not", 0, "SPCE", -3, false, SIGHT_LAYER_AT, 4, 1 << 20 },
-		{ "a part of a sight", 0, "SPCE", -3, true, 8, 8, 1 },
+		{ "an inferred range of the initial state", 0, "SPCE", -3, false, 0, 8, 0 },
+		{ "an inferred range after the last gap", 0, "SPCE", -3, false, 0, 8, INT64_MAX },
+		{ "an inferred range of a page that there is not", 0, "SPCE", -3, false, RANGE_ADDR_AT, 8, UINT64_C(7) << 50 },
+		{ "an inferred range of no bytes", 0, "SPCE", -3, false, RANGE_LEN_AT, 4, 0 },
+		{ "an inferred range beyond its page", 0, "SPCE", -3, false, RANGE_LEN_AT, 4, 4097 },
+		{ "an inferred range of a layer that there is not", 0, "SPCE", -3, false, RANGE_LAYER_AT, 4, 1 << 20 },
+		{ "a part of an inferred range", 0, "SPCE", -3, true, 8, 8, 1 },
 		{ "lost bytes that do not begin where words do", 0, "SPCE", -2, false, 0, 8, 1 },
 		{ "a part of lost bytes", 0, "SPCE", -2, true, 8, 8, 1 },
 		{ "no counts", 0, "SPCE", -1, true, 8, 8, 0 },

@@ -294,7 +294,7 @@ static bool is_same(const struct answer *a, const struct answer *b)
 static bool is_refused(const struct answer *a)
 {
 	if (a->reply[0] == 'E')
-		return a->reply[1] != '.' || strstr(a->reply, "no memory") || strstr(a->reply, "no room");
+		return a->reply[1] != '.' || strstr(a->reply, "no memory");
 	return !strncmp(a->reply, "F-1,", 4) || strstr(a->console, "no memory");
 }
 

@@ -400,7 +400,7 @@ START_TEST(initial_registers_must_be_all_registers_once)
 	rvn_assemble(&p, &t.bytes);
 	expect_patched(p.initial_at + 12, 77, 2, TS_ECORRUPT, p.initial_at + 12, "unknown register id 77");
 	expect_patched(p.initial_at + 12 + 10, 1, 2, TS_ECORRUPT, p.initial_at + 12 + 10,
-		       "\"rip\" is there twice");
+		       "\"rip\" is listed twice");
 	expect_patched(p.initial_at + 8, 3, 4, TS_ECORRUPT, p.initial_at + 8 + 4 + 30,
 		       "\"eflags\" is missing");
 }

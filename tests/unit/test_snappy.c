@@ -378,7 +378,7 @@ START_TEST(a_chunk_of_no_bytes_is_not_in_the_table_but_its_checksum_is_looked_at
 	ts_error_reset(&err);
 	put_good();
 	put_data(0x00, "", 0, "\0a", 2);
-	scan_damage(TS_ECORRUPT, "of no bytes has 2 bytes");
+	scan_damage(TS_ECORRUPT, "with a decoded length of 0 has 2 bytes");
 }
 END_TEST
 

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "src/timeline/lines.h"
-#include "src/timeline/sights.h"
+#include "src/timeline/inferred.h"
 #include "src/timeline/space_builder.h"
 
 #include <stdlib.h>
@@ -609,16 +609,16 @@ START_TEST(a_space_that_came_late_has_nothing_before)
 }
 END_TEST
 
-START_TEST(sights_are_found_in_both_directions)
+START_TEST(inferred_ranges_are_found_in_both_directions)
 {
 	/* the second and the third have the same bytes, the fourth is in another page */
-	static const struct ts_sight all[] = {
+	static const struct ts_inferred all[] = {
 		{ 5, 0x100, 4, 0 }, { 10, 0x108, 4, 0 }, { 20, 0x108, 4, 0 }, { 30, 0x100 + TS_PAGE_LEN, 4, 0 },
 	};
-	struct ts_sights s = { 0 };
+	struct ts_inferred_list s = { 0 };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		ck_assert(ts_sights_add(&s, &all[i]));
+		ck_assert(ts_inferred_add(&s, &all[i]));
 	for (uint64_t at = 0; at < 40; at++) {
 		for (uint64_t addr = 0x100; addr < 0x10c; addr += 4) {
 			uint64_t next = UINT64_MAX, prev = UINT64_MAX;
@@ -629,13 +629,13 @@ START_TEST(sights_are_found_in_both_directions)
 				if (all[i].addr == addr && all[i].pos <= at)
 					prev = all[i].pos;
 			}
-			ck_assert_uint_eq(ts_sights_find(&s, at, addr, addr + 3, TS_FORWARDS), next);
-			ck_assert_uint_eq(ts_sights_find(&s, at, addr, addr + 3, TS_BACKWARDS), prev);
+			ck_assert_uint_eq(ts_inferred_find(&s, at, addr, addr + 3, TS_FORWARDS), next);
+			ck_assert_uint_eq(ts_inferred_find(&s, at, addr, addr + 3, TS_BACKWARDS), prev);
 		}
 	}
-	ck_assert_uint_eq(ts_sights_find(&s, UINT64_MAX, 0, UINT64_MAX, TS_BACKWARDS), 30);
-	ck_assert_uint_eq(ts_sights_find(&s, 0, 0, UINT64_MAX, TS_FORWARDS), 5);
-	ts_sights_fini(&s);
+	ck_assert_uint_eq(ts_inferred_find(&s, UINT64_MAX, 0, UINT64_MAX, TS_BACKWARDS), 30);
+	ck_assert_uint_eq(ts_inferred_find(&s, 0, 0, UINT64_MAX, TS_FORWARDS), 5);
+	ts_inferred_fini(&s);
 }
 END_TEST
 
@@ -743,5 +743,5 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   a_file_of_one_space_is_not_in_another, bytes_left_in_the_trace_are_known_from_the_start,
 		   bytes_left_in_the_trace_end_where_a_range_starts_afresh,
 		   what_is_first_seen_after_a_gap_was_so_since_the_gap,
-		   a_space_that_came_late_has_nothing_before, sights_are_found_in_both_directions,
+		   a_space_that_came_late_has_nothing_before, inferred_ranges_are_found_in_both_directions,
 		   ranges_that_start_afresh_are_what_a_naive_twin_has)

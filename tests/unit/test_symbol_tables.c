@@ -223,7 +223,7 @@ START_TEST(who_waits_is_told_that_symbols_are_read)
 
 	ts_buf_init(&out);
 	ck_assert(!ask(QUESTION));
-	rsp_job_tell(&s->job, s, &out, s->job.next_note);
+	rsp_job_report(&s->job, s, &out, s->job.next_note);
 	ck_assert_str_eq(ts_buf_text(&out), "reading symbols\n");
 	ts_buf_fini(&out);
 }

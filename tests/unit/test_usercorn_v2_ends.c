@@ -232,7 +232,7 @@ START_TEST(each_kind_of_note_on_the_way)
 		{ "NOTE 8 =xmm0", "registers that are not recorded: xmm0" },
 		{ "NOTE 9 =123", "child process 123 was not recorded" },
 		{ "NOTE 10 =/bin/b", "the program became /bin/b, which is not in this recording" },
-		{ "NOTE 11 =12", "12 loads found what the recorder had not seen written" },
+		{ "NOTE 11 =12", "12 loads read values that no recorded write had stored" },
 		{ "NOTE 11 =0", NULL },
 		{ "NOTE 12 =full", "full" },
 		{ "NOTE 3 =/bin/c", NULL }, /* facts come before the first frame */

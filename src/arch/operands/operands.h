@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instruction reads and writes, byte by byte.
+ * The reads and writes of an instruction, byte by byte.
  *
- * An instruction is a list of transfers: the bytes of one place are made of those of another one.  A byte
- * that several transfers write is made of all of their sources; one that no transfer writes keeps its value.
+ * An instruction is a list of transfers: the bytes of one place are computed from those of another place.  If
+ * several transfers write a byte, it depends on all of their sources; if none does, it keeps its value.
  * Registers that only form an address are in the memory operand, not in a transfer, except for instructions
  * that compute an address as their result.
  *
- * Everything is what the instruction does by its encoding.  Registers are byte ranges of the 'g' packet's
+ * Everything follows from the encoding of the instruction.  Registers are byte ranges of the 'g' packet's
  * layout (struct ts_regset), in target byte order; flags are bits of the flags register.
  */
 #ifndef TS_OPERANDS_H
@@ -44,12 +44,12 @@ struct ts_op_place {
 enum ts_way {
 	TS_WAY_COPY,      /* byte i of `to` is byte i of `from`, which is as long */
 	TS_WAY_REVERSE,   /* byte i of `to` is byte len - 1 - i of `from` */
-	TS_WAY_LANES,     /* each lane of `unit` bytes is made of the same lane of `from`, which is as long */
-	TS_WAY_MIX,       /* each byte of `to` is made of all of `from` */
-	TS_WAY_CONSTANT,  /* `from` is nowhere: a constant takes part */
-	TS_WAY_PART,      /* the bytes of `to` are bytes of `constant`, from `unit` on */
+	TS_WAY_LANES,     /* each lane of `unit` bytes depends on the same lane of `from`, which is as long */
+	TS_WAY_MIX,       /* each byte of `to` depends on all of `from` */
+	TS_WAY_CONSTANT,  /* `to` depends on a constant; `from` is TS_AT_NOWHERE */
+	TS_WAY_PART,      /* the bytes of `to` are bytes of `constant`, from byte `unit` on */
 	TS_WAY_ZERO,      /* zeros that the instruction writes beside its result */
-	TS_WAY_PROCESSOR, /* the processor's own: clock, random number, identification, port */
+	TS_WAY_PROCESSOR, /* from the processor: clock, random number, identification, port */
 	TS_WAY_SYSTEM,    /* the result of a system call */
 	TS_WAY_UNKNOWN,   /* made of something that is not followed */
 	/*
@@ -65,11 +65,11 @@ struct ts_transfer {
 	uint64_t constant;
 	uint8_t way;         /* enum ts_way */
 	uint8_t unit;
-	uint8_t order;       /* the operand's place among those of the instruction */
-	bool is_conditional; /* it happens if the instruction's condition holds */
+	uint8_t order;       /* the index of the operand in the instruction */
+	bool is_conditional; /* it happens only if the instruction's condition holds */
 };
 
-/* How the index register of an address counts. */
+/* The use of the index register of an address. */
 enum ts_index {
 	TS_INDEX_WHOLE,
 	TS_INDEX_SIGNED_32,
@@ -77,25 +77,29 @@ enum ts_index {
 	TS_INDEX_MINUS,
 };
 
-/* What is added to base + index * scale + disp. */
+/* Additional terms of an address beside base + index * scale + disp. */
 enum ts_op_mem_special {
 	TS_MEM_PLAIN,
-	TS_MEM_PUSHED, /* the operand lies `size` bytes below */
-	TS_MEM_BIT,    /* a bit number in register `extra` moves it */
-	TS_MEM_TABLE,  /* the byte in register `extra` moves it */
-	TS_MEM_UNPLACED, /* no register of the layout has its segment's base, or a vector (index, extra) has the addresses */
+	TS_MEM_PUSHED, /* minus `size` */
+	TS_MEM_BIT,    /* plus the bit number in register `extra`, in units of the operand */
+	TS_MEM_TABLE,  /* plus the byte in register `extra` */
+	/*
+	 * unknown: the layout has no register for the segment's base, or a vector (index, extra) has the
+	 * addresses
+	 */
+	TS_MEM_UNPLACED,
 };
 
 /* A memory operand.  Registers are offsets in the layout, TS_NO_OFF16 for none. */
 struct ts_op_mem {
 	int64_t disp;
 	uint16_t base, index, segment, extra;
-	uint16_t size; /* bytes; of a repeated instruction those of one turn */
+	uint16_t size; /* bytes; of a repeated instruction those of one iteration */
 	uint8_t base_len, index_len, extra_len;
 	uint8_t scale;
 	uint8_t index_as; /* enum ts_index */
 	uint8_t special;  /* enum ts_op_mem_special */
-	bool is_stack;    /* the top of the stack: the width of addresses is not about it */
+	bool is_stack;    /* the top of the stack: the instruction's width of addresses does not apply */
 };
 
 enum ts_op_flow {
@@ -110,7 +114,7 @@ enum ts_op_flow {
 	TS_OP_TRAP,          /* enters or leaves a handler: anything may change */
 };
 
-/* Under which condition the conditional transfers happen. */
+/* The condition of the conditional transfers. */
 enum ts_op_condition {
 	TS_IF_ALWAYS,
 	TS_IF_COUNT,  /* the masked value of register cond_off is not 0 */
@@ -118,7 +122,7 @@ enum ts_op_condition {
 };
 
 struct ts_operands {
-	uint64_t target;   /* has_target: where a conditional branch leads if it is taken; of x86, a direct call, too */
+	uint64_t target;   /* if has_target: the target of a conditional branch */
 	uint64_t addr_mask;
 	uint64_t cond_mask;
 	uint16_t cond_off;
@@ -128,48 +132,50 @@ struct ts_operands {
 	uint8_t len;       /* bytes; 0: no instruction */
 	uint8_t flow;      /* enum ts_op_flow */
 	bool has_target;
-	bool is_repeated;  /* memory operands are as many elements as the count register went down */
-	bool reads_unnamed; /* an operand in memory that no transfer names is read */
-	bool is_complete;  /* no register is written beside those of the transfers */
+	bool is_repeated;  /* memory operands have as many elements as the count register decreases */
+	bool reads_unnamed; /* it reads a memory operand that is in no transfer */
+	bool is_complete;  /* the transfers have all registers that it writes */
 	struct ts_op_mem mem[TS_MAX_OP_MEM];
-	struct ts_transfer transfers[TS_MAX_TRANSFERS]; /* the last ones of thousands of instructions would lie between the others */
+	struct ts_transfer transfers[TS_MAX_TRANSFERS]; /* last, because most of them are unused */
 };
 
 /* Decodes the instructions of one register set. */
 struct ts_decoder;
 
 /*
- * A decoder for the registers of @set (borrowed).
+ * A decoder for the registers of @set, which is borrowed until ts_decoder_free().
  *
+ * Returns the decoder, which the caller frees with ts_decoder_free().
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *err);
 void ts_decoder_free(struct ts_decoder *d);
 
-/* Are instructions of this processor decoded at all? */
+/* Are instructions of this processor decoded?  Otherwise ts_decoder_decode() returns false for all bytes. */
 bool ts_decoder_is_able(const struct ts_decoder *d);
 bool ts_decoder_knows(const struct ts_arch *arch);
 
 /*
- * The bits of the flags register that operands describe.  What changes others (IF, AC, the IT state) is known only
- * from the recording.
+ * Returns the bits of the flags register that operands describe.  Changes of other bits (IF, AC, the IT
+ * state) are known only from the recording.
  */
 uint32_t ts_operands_flags(const struct ts_arch *arch);
 
-/* How the processor reads code. */
+/* The mode in which the processor reads code. */
 struct ts_op_mode {
 	bool is_64;    /* x86: 64-bit code */
 	bool is_thumb; /* ARM */
-	uint8_t it;    /* ARM: 1 more than the condition that an IT instruction before it gives it; 0: none does */
+	uint8_t it;    /* ARM: 1 + the condition by an earlier IT instruction; 0: none */
 };
 
-/* The mode that the register set itself tells. */
+/* Returns the mode that follows from the register set. */
 struct ts_op_mode ts_decoder_mode(const struct ts_decoder *d);
 
 /*
  * Decode the instruction at @pc from the @len bytes there.
  *
- * Returns false if they do not begin with an instruction that is known: ops->len is then 0.
+ * Returns true with *ops set.
+ * Returns false, with ops->len 0, if the bytes do not begin with a known instruction.
  */
 bool ts_decoder_decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
 		       size_t len, struct ts_operands *ops);
@@ -182,7 +188,10 @@ bool ts_decoder_decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc
 bool ts_decoder_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
 		     size_t len, char *buf, size_t size);
 
-/* Registers before the instruction: values and known flags (0: unknown) in the 'g' layout. */
+/*
+ * The registers before the instruction: values, and a known-mask of a byte each (0: unknown), in the 'g'
+ * layout.
+ */
 struct ts_op_state {
 	const struct ts_arch *arch;
 	const uint8_t *g, *known;
@@ -190,9 +199,9 @@ struct ts_op_state {
 };
 
 /*
- * The address of memory operand @i.
+ * Set *addr to the address of memory operand @i.
  *
- * Returns false if a register that it is made of is not known.
+ * Returns false if a register of the address is unknown.
  */
 bool ts_operands_addr(const struct ts_operands *ops, unsigned i, const struct ts_op_state *state,
 		      uint64_t *addr);
@@ -200,15 +209,15 @@ bool ts_operands_addr(const struct ts_operands *ops, unsigned i, const struct ts
 enum ts_op_happens {
 	TS_HAPPENS_NOT,
 	TS_HAPPENS,
-	TS_MAY_HAPPEN, /* a register is not known */
+	TS_MAY_HAPPEN, /* a register of the condition is unknown */
 };
 
-/* Do the conditional transfers happen? */
+/* Returns whether the conditional transfers happen. */
 enum ts_op_happens ts_operands_happen(const struct ts_operands *ops, const struct ts_op_state *state);
 
 /*
- * The condition does not hold: take out the conditional transfers, and the registers of the addresses that these alone use.
- * The instruction calls nothing.
+ * Change *ops for a condition that does not hold: remove the conditional transfers, and the memory operands
+ * that only they use.  The instruction is then not a call.
  */
 void ts_operands_leave_out(struct ts_operands *ops);
 

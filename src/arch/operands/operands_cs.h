@@ -15,18 +15,18 @@
 
 #define TS_CS_MAX_REGS 640u
 
-/* Where the layout has a register of capstone. */
+/* The place in the layout of a register of capstone. */
 struct ts_cs_reg {
-	uint16_t off;  /* of its lowest byte that counts; TS_NO_OFF16: not in the layout */
-	uint8_t len;   /* bytes; 0: no register of the layout */
-	uint8_t whole; /* bytes of the register that it is the low part of; what is above becomes zero */
-	bool is_zero;  /* reads as zero, and writes of it are lost */
+	uint16_t off;  /* of its lowest byte in the layout; TS_NO_OFF16: not in the layout */
+	uint8_t len;   /* bytes; 0: not a register of the layout */
+	uint8_t whole; /* bytes of the register whose low part it is; a write clears the bytes above it */
+	bool is_zero;  /* reads as zero, and writes to it are ignored */
 };
 
 struct ts_capstone {
 	csh handle, thumb; /* thumb: 0 if the family has none */
 	cs_insn *insn;     /* owned */
-	cs_insn *other;    /* owned; of instructions that are decoded for their effect on the library */
+	cs_insn *other;    /* owned; for instructions that are decoded only to set the library's state */
 	struct ts_cs_reg regs[TS_CS_MAX_REGS];
 };
 
@@ -37,61 +37,73 @@ struct ts_cs_work {
 	struct ts_operands *ops;
 	const cs_insn *insn;
 	bool is_conditional; /* all transfers happen if the instruction's condition holds */
-	unsigned order;      /* of the operand that is a source */
+	unsigned order;      /* the index of the source operand */
 };
 
-/* Open the library for @d, and place those of its registers that @find knows.  Returns false if memory is exhausted. */
+/*
+ * Open the library for @d, and set the places of the registers for which @find returns true.
+ *
+ * Returns false if memory is exhausted.
+ */
 bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb,
 		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg));
 void ts_cs_free(struct ts_capstone *cs);
 
-/* Decode; NULL if the bytes are no instruction. */
+/*
+ * Returns the decoded instruction, borrowed from the decoder until the next call; NULL if the bytes are none.
+ */
 const cs_insn *ts_cs_decode(const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
 			    size_t len);
+/* As ts_decoder_text(). */
 bool ts_cs_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		char *buf, size_t size);
 
+/* Returns the place of capstone's register @reg; len is 0 if the layout does not have it. */
 struct ts_cs_reg ts_cs_reg(const struct ts_cs_work *w, unsigned reg);
 
-/* The low @len bytes of the register NAME of the layout as a register of capstone's; false if it has none. */
+/*
+ * Set *reg to the low @len bytes of the layout's register @name.  Returns false if the layout does not have
+ * it.
+ */
 bool ts_cs_place(const struct ts_regset *set, const char *name, unsigned len, struct ts_cs_reg *reg);
 
-/* Bytes [@at, @at + @len) of a register, counted from its lowest one. */
+/* Returns bytes [@at, @at + @len) of a register, counted from its lowest byte. */
 struct ts_op_place ts_cs_part(const struct ts_cs_work *w, const struct ts_cs_reg *r, unsigned at, unsigned len);
 
+/* Append a transfer of the instruction.  Returns as ts_operands_add(). */
 struct ts_transfer *ts_cs_add(struct ts_cs_work *w, struct ts_op_place to, struct ts_op_place from, enum ts_way way);
 
-/* @to is made of all of @from; a zero register is a constant. */
+/* Append a transfer: @to depends on all bytes of @from.  A zero register is a constant. */
 void ts_cs_mix(struct ts_cs_work *w, struct ts_op_place to, const struct ts_cs_reg *from);
 
-/* The low @n bytes of register @to are those of @from; what is above is zero. */
+/* Append transfers: the low @n bytes of register @to are those of @from, and the bytes above are zero. */
 void ts_cs_copy(struct ts_cs_work *w, const struct ts_cs_reg *to, const struct ts_cs_reg *from, unsigned n);
 
-/* All of the register is @value. */
+/* Append a transfer: the register becomes @value. */
 void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t value);
 
-/* What lies above the register in that which it is a part of becomes zero. */
+/* Append a transfer: the bytes above @to, in the register whose low part it is, become zero. */
 void ts_cs_clear_above(struct ts_cs_work *w, const struct ts_cs_reg *to);
 
-/* Add a memory operand of @size bytes at @base (len 0: no register) plus @disp.  Returns which one it is. */
+/* Add a memory operand of @size bytes at @base (len 0: no register) plus @disp.  Returns its index. */
 unsigned ts_cs_add_mem(struct ts_cs_work *w, const struct ts_cs_reg *base, int64_t disp, unsigned size);
 
-/* Bytes of memory operand @mem. */
+/* Returns bytes [@off, @off + @len) of memory operand @mem. */
 struct ts_op_place ts_cs_mem(unsigned mem, unsigned off, unsigned len);
 
 /*
- * Between a register and @n bytes of memory operand @mem from @off on.  A load fills what is above them with zeros,
- * or (@is_signed) with their sign.
+ * Append transfers between a register and @n bytes of memory operand @mem from @off on.  A load fills the
+ * bytes above with zeros, or with the sign if @is_signed.
  */
 void ts_cs_load(struct ts_cs_work *w, const struct ts_cs_reg *to, unsigned mem, unsigned off, unsigned n,
 		bool is_signed);
 void ts_cs_store(struct ts_cs_work *w, unsigned mem, unsigned off, const struct ts_cs_reg *from, unsigned n);
 
-/* Does the mnemonic begin with @word? */
+/* Does the mnemonic begin with @word (ts_cs_begins()), or is it @word (ts_cs_is())? */
 bool ts_cs_begins(const struct ts_cs_work *w, const char *word);
 bool ts_cs_is(const struct ts_cs_work *w, const char *word);
 
-/* Is it one of @words, which are apart by blanks? */
+/* Is the mnemonic one of @words, which are separated by blanks? */
 bool ts_cs_is_one_of(const struct ts_cs_work *w, const char *words);
 
 /* ARM: vldN and vstN, whose operand @memory is the one in memory. */

@@ -31,6 +31,7 @@ struct ts_decoder {
 /* @d is of an x86 processor. */
 void ts_operands_x86_init(struct ts_decoder *d);
 
+/* The kinds of places: bytes [off, off + len) of the layout; bits of the flags register; no place; the pc. */
 static inline struct ts_op_place ts_op_reg(uint16_t off, unsigned len)
 {
 	return (struct ts_op_place){ .kind = TS_AT_REG, .off = off, .len = (uint16_t)len };

@@ -58,33 +58,36 @@ extern const size_t ts_n_x87_rules;
 void ts_x86_carry(struct ts_x86_work *w, const struct ts_x86_operand *to, unsigned to_at, unsigned len,
 		  const struct ts_x86_operand *from, unsigned from_at, unsigned from_len, enum ts_way way);
 
-/* Bytes of @to are zeros, or made of something else that has no place. */
+/* Append a transfer without a source place: bytes [@at, @at + @len) of @to become zeros, or as @way says. */
 void ts_x86_fill(struct ts_x86_work *w, const struct ts_x86_operand *to, unsigned at, unsigned len,
 		 enum ts_way way);
 
-/* What the processor clears above the operand that is written. */
+/* Append a transfer for the bytes above @to that the processor clears when it writes @to. */
 void ts_x86_clear_above(struct ts_x86_work *w, const struct ts_x86_operand *to);
 
-/* @to is made of all of each operand that is read. */
+/* Append transfers: @to depends on all operands that are read. */
 void ts_x86_mix_into(struct ts_x86_work *w, const struct ts_x86_operand *to);
 
-/* Everything that is written is made of everything that is read. */
+/* Append transfers: each operand that is written depends on all operands that are read. */
 void ts_x86_mix(struct ts_x86_work *w, unsigned arg);
 
-/* The flags are. */
+/* The same for the flags that are written. */
 void ts_x86_mix_flags(struct ts_x86_work *w);
 
-/* The immediate operand; 0 if there is none. */
+/* Returns the immediate operand; 0 if there is none. */
 uint64_t ts_x86_immediate(const struct ts_x86_work *w);
 
-/* Append a transfer; @order is the operand's place among those of the instruction. */
+/* Append a transfer; @order is the index of the operand in the instruction.  Returns as ts_operands_add(). */
 struct ts_transfer *ts_x86_add(struct ts_x86_work *w, struct ts_op_place to, struct ts_op_place from,
 			       enum ts_way way, unsigned order);
 
-/* The flags that are read are made part of @to. */
+/* Append a transfer: @to depends on the flags that the instruction reads. */
 void ts_x86_mix_tested(struct ts_x86_work *w, struct ts_op_place to);
 
-/* Where a general register lies and its bytes; TS_NO_OFF16 if it is another one. */
+/*
+ * Returns the offset of a general register in the layout, and sets *len to its bytes; TS_NO_OFF16 for other
+ * registers.
+ */
 uint16_t ts_x86_off_of(struct ts_x86_work *w, ZydisRegister reg, uint8_t *len);
 
 /* The operand that a vector instruction takes for its first source (the destination, or that of three), and its last one. */

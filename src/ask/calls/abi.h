@@ -38,6 +38,7 @@ struct ts_abi {
 bool ts_abi_init(struct ts_abi *abi, const struct ts_ask *ask);
 void ts_abi_fini(struct ts_abi *abi);
 
+/* Returns the number of arguments that have a location. */
 static inline unsigned ts_abi_n_arguments(const struct ts_abi *abi)
 {
 	return abi->n_regs + abi->n_words;
@@ -51,12 +52,16 @@ struct ts_what ts_abi_result_place(const struct ts_abi *abi, const struct ts_reg
  * unknown argument is an empty text.  If an argument points to a string, the string follows after
  * TS_ROW_ASIDE, in quotes if @is_for_people.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		      bool is_for_people, struct ts_buf *out, struct ts_error *err);
 
-/* As ts_abi_arguments(), for the result of a call that returned to @pos. */
+/*
+ * As ts_abi_arguments(), for the result of a call that returned to @pos.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		   bool is_for_people, struct ts_buf *out, struct ts_error *err);
 
@@ -64,12 +69,16 @@ bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, u
  * Append @value as a cell shows it (nothing if not @has_value) and the NUL.  The string that it points to
  * follows as in ts_abi_arguments().
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_abi_put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
 		      bool has_value, bool is_for_people, struct ts_error *err);
 
-/* The result as a number.  *has_value is set to false if it is not known. */
+/*
+ * Get the result as a number.  *has_value is set to false if it is not known.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_abi_result_value(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t *value,
 			 bool *has_value, struct ts_error *err);
 

@@ -110,10 +110,21 @@ bool ts_call_rows_no_memory(struct ts_error *err);
  */
 bool ts_call_rows_take_chunk(struct ts_call_rows *x, uint64_t pos, struct ts_budget *budget);
 
-/* Read arguments and results of the batch.  Returns TS_ITEM when this is done, or they are not wanted. */
+/*
+ * Read the arguments and results of the batch.
+ *
+ * Returns TS_ITEM when this is done, or the question does not show them.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
+ */
 enum ts_next ts_call_rows_get_values(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err);
 
-/* Fill in the batch's next row; there must be one.  Returns false if the trace cannot be read. */
+/*
+ * Fill in the batch's next row; there must be one.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_call_rows_give(struct ts_call_rows *x, struct ts_row *row, struct ts_error *err);
 
 /*

@@ -85,8 +85,11 @@ bool ts_entries_add(struct ts_entries *e, uint64_t addr);
 /*
  * The next entry, in the direction of the cursor.  The index must have its calls.
  *
- * Returns TS_ITEM if *entry has it, TS_END after the last one, TS_MORE if the budget is used up,
- * TS_FAIL if the trace cannot be read or memory is exhausted.
+ * Returns TS_ITEM if *entry has it.
+ * Returns TS_END after the last one.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
 			     struct ts_error *err);
@@ -101,7 +104,7 @@ bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, 
  * the stack pointer there.  *ret is 0 if the address is not known, or if the processor keeps it in a
  * register.  It is the word on top of the stack: an arbitrary number if the function has pushed anything.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_entries_first_return(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp, uint64_t *ret,
 			     struct ts_error *err);

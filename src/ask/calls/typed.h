@@ -13,6 +13,8 @@
  * As ts_abi_arguments(), for a function with prototype @f: each argument is NAME=VALUE if @is_for_people,
  * else VALUE.  @is_clone: the compiler may have changed the convention, so only the registers that the
  * debugging information lists are used.  *n is set to the number of arguments.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
 			uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, unsigned *n,
@@ -20,6 +22,8 @@ bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const stru
 
 /*
  * As ts_abi_result().  Only the NUL is appended if the function has no result or its location is not known.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
 		     uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, struct ts_error *err);

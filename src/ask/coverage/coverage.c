@@ -564,7 +564,7 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "'--lcov' needs the lines of the source, and no file of the program has them");
 	return (!*qn->lcov && !*qn->drcov) || ts_machine_names_count(ask, qn) ||
-	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "names are those of one process: 'process C' says which code the file is about");
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "names are those of one process: select it with 'process C'");
 }
 
 static bool begin(struct ts_rows *rows, struct ts_error *err)

@@ -39,7 +39,8 @@ struct ts_coverage_file;
 /*
  * Begin to write @list to the file @path.  The items of the list are borrowed.
  *
- * Returns NULL if no file can be created there (TS_EIO), or memory is exhausted.
+ * Returns NULL if no file can be created there (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_coverage_file *ts_coverage_file_new(const struct ts_covered_list *list, enum ts_coverage_form form,
 					      const char *path, struct ts_error *err);
@@ -50,8 +51,10 @@ void ts_coverage_file_free(struct ts_coverage_file *f);
 /*
  * Continue to write, for about the time that decoding a chunk takes.
  *
- * Returns TS_MORE if there is more to write, TS_END when the file is complete and has its name, TS_FAIL if
- * it cannot be written or memory is exhausted.
+ * Returns TS_MORE if there is more to write.
+ * Returns TS_END when the file is complete and has its name.
+ * Returns TS_FAIL if it cannot be written.
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err);
 

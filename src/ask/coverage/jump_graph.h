@@ -30,15 +30,19 @@ struct ts_jump_graph;
 /*
  * The graph of the steps [@from, @to) of @process.
  *
- * Returns NULL if memory is exhausted.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_jump_graph *ts_jump_graph_new(struct ts_ask *ask, uint32_t process, uint64_t from, uint64_t to,
 					struct ts_error *err);
 void ts_jump_graph_free(struct ts_jump_graph *g);
 
 /*
- * Continue to build the graph.  Returns TS_END when the blocks can be used, TS_MORE if the budget is used up,
- * TS_FAIL if the trace cannot be read, or memory is exhausted.
+ * Continue to build the graph.
+ *
+ * Returns TS_END when the blocks can be used.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget, struct ts_error *err);
 
@@ -51,7 +55,8 @@ const struct ts_block *ts_jump_graph_blocks(const struct ts_jump_graph *g, size_
  * beginning, is TS_OUTSIDE.  *n is set to the number of edges, *n_unknown to the number of omitted transfers by unknown
  * instructions.
  *
- * Returns an array that the caller frees, or NULL if memory is exhausted.
+ * Returns an array that the caller frees.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_loop_edge *ts_jump_graph_edges(struct ts_jump_graph *g, size_t *n, size_t *n_unknown);
 

@@ -204,7 +204,7 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 	if (!l->is_begun)
 		return begin(d, l, err);
 	if (l->apart.is_there) {
-		ts_diff_tell_apart(d, l);
+		ts_diff_distinguish(d, l);
 		return true;
 	}
 	if (l->a.pos == TS_NO_POS && l->b.pos == TS_NO_POS) {

@@ -19,8 +19,9 @@ extern const struct ts_verb ts_verb_diff;
  * Open a cursor over the differences between the recording of @a and @b (both borrowed, complete), ascending
  * by position.  Functions and lines come from the symbols of @a.
  *
- * Returns NULL if the processors differ (TS_EUSAGE), if a trace cannot be read, or if memory is exhausted
- * (TS_ENOMEM).
+ * Returns NULL if the processors differ (TS_EUSAGE).
+ * Returns NULL if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_rows *ts_diff_open(struct ts_ask *a, struct ts_query *b, const struct ts_diff_options *options, struct ts_error *err);
 

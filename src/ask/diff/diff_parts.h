@@ -201,14 +201,14 @@ bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t 
  * Count an item whose values differ only in addresses of moved memory as left out, if its row would be
  * wanted.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err);
 
 /*
  * Read the registers of the side's thread at @pos, as known from all of the recording.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *err);
 
@@ -232,7 +232,7 @@ bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 /*
  * Append an item if the register differs at the current positions of both sides.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
 			 uint64_t n_steps, struct ts_error *err);
@@ -240,7 +240,8 @@ bool ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 /*
  * Both sides execute a step at the same address: append items for the differences after it.
  *
- * Returns false if a trace cannot be read, or memory is exhausted.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struct ts_diff_acting *a,
 			  const struct ts_diff_acting *b, struct ts_error *err);
@@ -249,28 +250,29 @@ bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struc
  * Set *pc to the address, in A, of the first instruction of an item; TS_NO_PC if the item is about the state
  * before the first step, or if the address is not known.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_item_pc(struct ts_diff *d, const struct ts_diff_item *x, uint64_t *pc, struct ts_error *err);
 
 /*
  * Set *is_wanted to whether the options select the item.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_is_wanted(struct ts_diff *d, const struct ts_diff_item *x, bool *is_wanted, struct ts_error *err);
 
 /*
  * Remove the items that the options do not select.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_filter(struct ts_diff *d, struct ts_error *err);
 
 /*
  * Prepare to recognize differences by nature, unless the caller wants all differences (@is_all).
  *
- * Returns false if a trace cannot be read or memory is exhausted.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_diff_noise_begin(struct ts_diff *d, bool is_all, struct ts_error *err);
 void ts_diff_noise_fini(struct ts_diff_noise *x);
@@ -278,14 +280,15 @@ void ts_diff_noise_fini(struct ts_diff_noise *x);
 /*
  * Remove the items of the lane's current step (NULL: of memory of d->start.process at position 0) that differ by nature.
  *
- * Returns false if a trace cannot be read, or memory is exhausted.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
 /*
  * The steps that are apart have been passed.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_noise_pass(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
@@ -296,7 +299,7 @@ void ts_diff_take_digests(struct ts_diff *d);
  * Where lane @l, which stands lowest, begins a chunk: all lanes go over the chunks that are the same from
  * there on.
  *
- * Returns false if a trace cannot be read.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skipped, struct ts_error *err);
 
@@ -307,13 +310,14 @@ enum ts_next ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, stru
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);
 
 /* Append an item for the next piece of l->apart, in which no other thread runs. */
-void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l);
+void ts_diff_distinguish(struct ts_diff *d, struct ts_diff_lane *l);
 
 /*
  * The executed addresses differ: append an item, and move both sides to where the addresses are the same
  * again.  l->apart is set to the steps that the item does not cover.
  *
- * Returns false if a trace cannot be read, or memory is exhausted.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err);
 

@@ -204,7 +204,7 @@ static uint64_t next_piece(const struct ts_diff_side *s, uint64_t from, uint64_t
 	return next < end ? next : end;
 }
 
-void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l)
+void ts_diff_distinguish(struct ts_diff *d, struct ts_diff_lane *l)
 {
 	struct ts_diff_apart *x = &l->apart;
 	uint64_t end_a = piece_end(&l->a, x->a, x->end_a), end_b = piece_end(&l->b, x->b, x->end_b);
@@ -236,6 +236,6 @@ bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *er
 	put_apart(l, a, b);
 	if (!ts_diff_noise_pass(d, l, err))
 		return false;
-	ts_diff_tell_apart(d, l);
+	ts_diff_distinguish(d, l);
 	return true;
 }

@@ -109,7 +109,7 @@ bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skip
 	*is_skipped = false;
 	if (!x->a || l->a.pos % TS_CHUNK_STEPS || l->b.pos % TS_CHUNK_STEPS)
 		return true;
-	n_plain = least(ts_query_next_sight(d->a, a) - a, ts_query_next_sight(d->b, b) - b);
+	n_plain = least(ts_query_next_inferred(d->a, a) - a, ts_query_next_inferred(d->b, b) - b);
 	while (n < n_plain && a + n < x->n_a && b + n < x->n_b && x->a[a + n] && x->a[a + n] == x->b[b + n])
 		n++;
 	for (uint32_t i = 0; i < d->n_lanes && n; i++) {

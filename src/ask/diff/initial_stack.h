@@ -51,8 +51,9 @@ struct ts_initial_stack {
 /*
  * Read the initial stack of @q's first thread at position 0, as far as the recording knows it.
  *
- * Returns false if the trace cannot be read or memory is exhausted (TS_ENOMEM).  Call ts_initial_stack_fini()
- * in both cases.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_initial_stack_fini() in both cases.
  */
 bool ts_initial_stack_read(struct ts_initial_stack *s, struct ts_query *q, struct ts_error *err);
 void ts_initial_stack_fini(struct ts_initial_stack *s);

@@ -40,14 +40,17 @@ struct ts_rebase {
  * Add the range [@first, @last] of B, both inclusive, to @r, which the caller has zeroed at first.  Its
  * address in A is @delta higher.
  *
- * Returns false if memory is exhausted.  Call ts_rebase_fini() in both cases.
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_rebase_fini() in both cases.
  */
 bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err);
 
 /*
  * Add the ranges of @b that correspond to memory of @a to @r.
  *
- * Returns false if a trace cannot be read or memory is exhausted.  Call ts_rebase_fini() in both cases.
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_rebase_fini() in both cases.
  */
 bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b, struct ts_error *err);
 void ts_rebase_fini(struct ts_rebase *r);

@@ -26,7 +26,8 @@ struct ts_stack_moves {
  * Add the ranges of the stack of @b that correspond to the stack of @a to @r, which is empty.  Nothing is
  * added if the stack did not move, or if a recording does not have all of the initial stack.
  *
- * Returns false if a trace cannot be read or memory is exhausted (TS_ENOMEM).
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_stack_moves_add(struct ts_stack_moves *m, struct ts_rebase *r, struct ts_query *a, struct ts_query *b, struct ts_error *err);
 

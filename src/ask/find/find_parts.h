@@ -102,14 +102,21 @@ static inline bool ts_find_has_budget(struct ts_find *f, struct ts_budget *budge
 	return ts_mirror_pay(&f->sieve.mirror, &f->n_looks, budget);
 }
 
+/*
+ * Add an open match, ordinal @item, whose bytes chunk @chunk changes next.  Returns false if memory is
+ * exhausted.
+ */
 static inline bool ts_find_add_wait(struct ts_find *f, uint64_t chunk, uint32_t item)
 {
 	return ts_heap_put(&f->waits, &(struct ts_find_wait){ chunk, item });
 }
 
-/* The functions below return false if the trace cannot be read, or memory is exhausted. */
-
-/* Record whether the value is at @addr at @pos (@stands): begins or ends a match if that changed. */
+/*
+ * Record whether the value is at @addr at @pos (@stands): begins or ends a match if that changed.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_find_note(struct ts_find *f, uint64_t addr, uint64_t pos, bool stands, struct ts_error *err);
 
 /*
@@ -121,16 +128,25 @@ uint32_t ts_find_rare(const struct ts_value *v);
 /*
  * Search [first, last] before the next step, including values that extend into it.  @is_bare: no match lies
  * wholly inside the range.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, struct ts_error *err);
 
 /*
  * Search the ranges for matches that begin or end at f->pos, a few pages at a time while the budget lasts.
  * f->n_ranges is 0 when all ranges have been searched.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
-/* Note that a match at @addr from @pos on, the highest position so far, is not kept: it is searched again. */
+/*
+ * Note that a match at @addr from @pos on, the highest position so far, is not kept: it is searched again.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err);
 
 /* Did ts_find_leave() leave out a match that begins at @pos, the highest position so far? */
@@ -148,19 +164,29 @@ static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 /*
  * Find more matches of the first rest, unless f->again still has some to report.
  *
- * Returns TS_ITEM if f->again has a match to report, TS_END if the rest has no more (the next rest
- * becomes the first one), TS_MORE if the budget is used up, TS_FAIL if the trace cannot be read or
- * memory is exhausted.
+ * Returns TS_ITEM if f->again has a match to report.
+ * Returns TS_END if the rest has no more (the next rest becomes the first one).
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
 /*
  * Set *may to whether step @pos can begin or end a match.  Each step of a scanned chunk must pass, in order.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_find_pass_step(struct ts_find *f, const struct ts_steps *batch, uint64_t pos, bool *may,
 		       struct ts_error *err);
 
-/* Record the matches that begin and end at step @pos, the last one that passed. */
+/*
+ * Record the matches that begin and end at step @pos, the last one that passed.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err);
 
 #endif

@@ -59,8 +59,9 @@ static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, u
 }
 
 /*
- * The line with @addr.  If it is not cached, it is read as it is at position @pos.  Returns NULL if the trace
- * cannot be read.
+ * The line with @addr.  If it is not cached, it is read as it is at position @pos.
+ *
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 struct ts_mirror_line *ts_mirror_load(struct ts_mirror *m, uint64_t pos, uint64_t addr, struct ts_error *err);
 

@@ -42,7 +42,7 @@ void ts_sieve_fini(struct ts_sieve *s);
  * Process effect @i of step @pos, a read or a write of a value in the sieve's process.  From the first call
  * on, all effects on memory must be processed, in order.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
 		   enum ts_sieved *sieved, struct ts_error *err);
@@ -51,7 +51,7 @@ bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t po
  * For a read that was TS_SIEVED_OTHER because its lines are not cached: set *is_same to true if memory
  * already held these bytes, to false if it did not, if that is unknown, or if the read is too long to check.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_sieve_is_same(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
 		      bool *is_same, struct ts_error *err);
@@ -60,7 +60,7 @@ bool ts_sieve_is_same(struct ts_sieve *s, const struct ts_steps *batch, uint64_t
  * Set *line to the line with @addr after step @pos, all effects of which have been processed; NULL if its
  * contents are uncertain.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_sieve_line(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint64_t addr,
 		   struct ts_mirror_line **line, struct ts_error *err);

@@ -26,9 +26,11 @@ void ts_anchors_fini(struct ts_anchors *a);
 /*
  * Continue the search.  If @budget is NULL, only places that need no search are resolved.
  *
- * Returns TS_ITEM when the question's at, from and to are positions.  Returns TS_MORE if the budget
- * is used up.  Returns TS_FAIL if a place does not exist, or the range is empty (TS_EUSAGE), the trace cannot
- * be read, or memory is exhausted.
+ * Returns TS_ITEM when the question's at, from and to are positions.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if a place does not exist, or the range is empty (TS_EUSAGE).
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err);
 

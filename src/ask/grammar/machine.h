@@ -41,7 +41,8 @@ bool ts_machine_check_process(const struct ts_query *q, uint64_t process, struct
  * Set *holds to whether that process runs at @pos, in that ring; false if cr3 or cs is unknown.  The registers are read
  * only if the step before @pos may have changed them, or if @pos does not follow the position in @at.
  *
- * Returns false if the trace cannot be read any more, or memory is exhausted.
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_machine_at *at, uint64_t pos, bool *holds,
 		      struct ts_error *err);
@@ -49,7 +50,8 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
 /*
  * The process that @thread runs at @pos, as in `process C`.
  *
- * Returns false if cr3 is unknown, or (@err is set) if the trace cannot be read.
+ * Returns false if cr3 is unknown, or (@err is set) if the trace cannot be read (TS_EIO, TS_ETRUNC,
+ * TS_ECORRUPT).
  */
 bool ts_machine_process(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *process, struct ts_error *err);
 
@@ -62,7 +64,7 @@ struct ts_what;
  * @note (@size bytes) is set to a sentence that says so, or names the physical address.  Registers, physical addresses and
  * addresses in other recordings are copied unchanged.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_machine_what(struct ts_query *q, const struct ts_machine *m, uint64_t at, uint32_t process, const struct ts_what *what,
 		     struct ts_what *to, bool *is_mapped, char *note, size_t size, struct ts_error *err);

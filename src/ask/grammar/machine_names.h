@@ -29,7 +29,8 @@ struct ts_machine_rows {
 /*
  * Narrow @qn to the process of --process if it has a name.  The places of @qn must have been found.
  *
- * Returns false if names of the process are meaningless there (TS_EUSAGE), or the trace cannot be read.
+ * Returns false if names of the process are meaningless there (TS_EUSAGE).
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_machine_names_take(const struct ts_ask *ask, struct ts_question *qn, struct ts_error *err);
 
@@ -48,7 +49,8 @@ bool ts_machine_rows_look(const struct ts_machine_rows *m);
  * Set *is_it to whether the row is of the process and ring of the question.  Cells with names are cleared if another
  * process ran.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_machine_row(struct ts_machine_rows *m, struct ts_row *row, bool *is_it, struct ts_error *err);
 

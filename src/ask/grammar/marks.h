@@ -41,7 +41,8 @@ void ts_marks_free(struct ts_marks *m);
 /*
  * The position of the mark called @name (of @len bytes).
  *
- * Returns TS_ITEM, TS_END if there is no such mark, or TS_FAIL as ts_marks_read() fails.
+ * Returns TS_ITEM on success.
+ * Returns TS_END if there is no such mark, or TS_FAIL as ts_marks_read() fails.
  */
 enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos,
 			   struct ts_error *err);
@@ -49,8 +50,9 @@ enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uin
 /*
  * Set a mark.  It replaces a mark of the same name.
  *
- * Returns false if there are TS_MAX_MARKS already (TS_ELIMIT), no file can be written (TS_EIO), or memory is
- * exhausted.
+ * Returns false if there are TS_MAX_MARKS already (TS_ELIMIT).
+ * Returns false if no file can be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err);
 
@@ -80,7 +82,8 @@ bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err);
 /*
  * Read the marks again from the files, sorted by position, then by name; *n is set to their number.
  *
- * Returns false if a file cannot be read (TS_EIO), or memory is exhausted.
+ * Returns false if a file cannot be read (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_marks_read(struct ts_marks *m, size_t *n, struct ts_error *err);
 

@@ -23,7 +23,10 @@ enum ts_commas {
  */
 size_t ts_number_take(const char *text, size_t len, enum ts_commas commas, uint64_t *value, bool *is_large);
 
-/* The same if the number is the whole text. */
+/*
+ * As ts_number_take(), for a number that is the whole text.  Returns false where that function returns less
+ * than @len.
+ */
 bool ts_number_parse(const char *text, size_t len, enum ts_commas commas, uint64_t *value, bool *is_large);
 
 /* A share of a whole: part / scale <= 1. */
@@ -34,7 +37,8 @@ struct ts_percentage {
 /*
  * "12.5%": up to 14 digits.
  *
- * Returns NULL; or, if it is malformed or above 100 %, what is wrong with it ("is not a percentage").
+ * Returns NULL on success.
+ * Returns the end of a sentence, a literal ("is not a percentage"), if it is malformed or above 100 %.
  */
 const char *ts_percentage_parse(const char *text, size_t len, struct ts_percentage *share);
 

@@ -130,7 +130,7 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
  * Parse a question about @verb that consists of @n arguments, whose texts must outlive @qn.  A value is parsed
  * as a whole: words in it are never words of the grammar.
  *
- * The results are those of ts_question_parse().
+ * Returns false if the question cannot be parsed (TS_EUSAGE), as ts_question_parse().
  */
 bool ts_question_parse_arguments(struct ts_question *qn, struct ts_ask *ask, const struct ts_verb *verb,
 				 const struct ts_argument *arguments, size_t n, struct ts_error *err);

@@ -113,7 +113,7 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 	size_t len;
 
 	if (!ts_words_have_operand(w, qn->verb))
-		return ts_words_fail(w, w->len ? "stands where a register, an address or a symbol is expected"
+		return ts_words_fail(w, w->len ? "is not a register, an address or a symbol"
 						     : "a register, an address or a symbol is expected", err);
 	join_parameters(w);
 	text = w->p + is_quoted(w);
@@ -399,7 +399,7 @@ static bool parse_bound(struct ts_question *qn, struct ts_words *w, enum ts_boun
 	struct ts_words number = *w;
 
 	if (qn->bound != TS_BOUND_NONE)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'first' and 'last' stand in one question");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'first' and 'last' exclude each other");
 	qn->bound = bound;
 	if (!ts_words_number(w, &qn->n_bound, err))
 		return false;

@@ -35,7 +35,11 @@ struct ts_seek {
 	struct ts_line_search line;   /* previous line */
 };
 
-/* Returns false if the trace cannot be read, memory is exhausted, or @place is not understood (TS_EUSAGE). */
+/*
+ * Returns false if @place cannot be parsed (TS_EUSAGE).
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
 		  struct ts_error *err);
 void ts_seek_fini(struct ts_seek *s);

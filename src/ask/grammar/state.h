@@ -45,8 +45,9 @@ struct ts_judged {
  * @judged is zero at first, and ready for the next position after TS_ITEM.  The work of expressions is charged to
  * the budget.
  *
- * Returns TS_ITEM and *holds, TS_MORE if the budget is used up, TS_FAIL if the trace cannot be
- * read.
+ * Returns TS_ITEM and *holds.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 enum ts_next ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
 			    struct ts_judged *judged, bool *holds, struct ts_budget *budget,
@@ -60,7 +61,9 @@ bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const 
  * Prepare the calls.  A cursor must call this before it uses calls: an index of an older version has none, and they are
  * built now.
  *
- * Returns TS_ITEM when the calls can be used, TS_MORE if the budget is used up, or TS_FAIL.
+ * Returns TS_ITEM when the calls can be used.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT), or if memory is exhausted.
  */
 enum ts_next ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
 

@@ -46,7 +46,7 @@ enum ts_word {
 	TS_N_WORDS,
 };
 
-/* Go to the first word at or after @p. */
+/* Move to the first word at or after @p, or, with ts_words_next(), to the word after the next one. */
 void ts_words_go_to(struct ts_words *w, const char *p);
 
 void ts_words_next(struct ts_words *w);
@@ -54,25 +54,30 @@ void ts_words_next(struct ts_words *w);
 /* Is @text the next word? */
 bool ts_words_is(const struct ts_words *w, const char *text);
 
-/* Fail with TS_EUSAGE: the message quotes the next word before @why.  Returns false. */
+/* Set *err (TS_EUSAGE) to a sentence that quotes the next word before @why.  Returns false. */
 bool ts_words_fail(const struct ts_words *w, const char *why, struct ts_error *err);
 
-/* The next word if it is one of the grammar's, else TS_N_WORDS. */
+/* Returns the next word if it is a word of the grammar, else TS_N_WORDS. */
 enum ts_word ts_words_find(const struct ts_words *w);
 
 /* Is there a next word that is not one of the grammar's words that @verb accepts? */
 bool ts_words_have_operand(const struct ts_words *w, const struct ts_verb *verb);
 
-/* Copy the next word to @to (TS_MAX_WORD bytes) and advance.  Returns false if it is too long, or there is none. */
+/*
+ * Copy the next word to @to (TS_MAX_WORD bytes) and advance.
+ *
+ * Returns false if it is too long (TS_EUSAGE).
+ * Returns false if there is none (TS_EUSAGE).
+ */
 bool ts_words_copy(char *to, struct ts_words *w, struct ts_error *err);
 
-/* Parse the next word as a number and advance.  Returns false if it is no number. */
+/* Parse the next word as a number and advance.  Returns false if it is not a number (TS_EUSAGE). */
 bool ts_words_number(struct ts_words *w, uint64_t *value, struct ts_error *err);
 
-/* @text as a word of the grammar; TS_N_WORDS if it is none. */
+/* Returns the word of the grammar that is @text; TS_N_WORDS if there is none. */
 enum ts_word ts_word_named(const char *text, size_t len);
 
-/* The text of @word, which is not TS_N_WORDS. */
+/* Returns the text of @word, which is not TS_N_WORDS; a literal. */
 const char *ts_word_text(enum ts_word word);
 
 /* Does @verb accept @word, which is not TS_N_WORDS? */

@@ -22,8 +22,9 @@ struct ts_argument;
 /*
  * Begin to answer @text in the form @form.
  *
- * Returns NULL if the question is not understood (TS_EUSAGE), the trace cannot be read or memory is
- * exhausted.
+ * Returns NULL if the question is not understood (TS_EUSAGE).
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
 				struct ts_error *err);
@@ -41,7 +42,7 @@ void ts_answer_free(struct ts_answer *a);
  * Begin an answer from a cursor instead of a question: the first @first rows (TS_NO_LIMIT: all) of @rows, a cursor of
  * @verb.  The answer takes ownership of @rows, also on failure.
  *
- * Returns NULL if memory is exhausted.
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows,
 				    uint64_t first, enum ts_form_kind form, struct ts_error *err);
@@ -59,7 +60,9 @@ void ts_answer_fit(struct ts_answer *a, uint32_t width);
  * Continue for a slice of at most @n_chunks decoded chunks, or other work of that duration.  Output is
  * appended to @out, the end line to @end (which may be the same).
  *
- * Returns TS_MORE if the answer has not ended, TS_END if it has, TS_FAIL as a cursor's next() does.
+ * Returns TS_MORE if the answer has not ended.
+ * Returns TS_END if it has ended.
+ * Returns TS_FAIL where next() of a cursor does.
  */
 enum ts_next ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
 			   struct ts_error *err);

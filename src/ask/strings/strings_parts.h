@@ -117,14 +117,23 @@ static inline bool ts_strings_touches(const struct ts_growth *g, uint64_t first,
 }
 
 /*
- * The functions below that take an error return false if the trace cannot be read, or memory is exhausted.
- * Those that return nothing, and ts_strings_note(), set is_failed if memory is exhausted.
+ * The functions below that have no result, and ts_strings_note(), set is_failed if memory is exhausted.
  */
 
-/* Process step x->pos. */
+/*
+ * Process step x->pos.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_strings_look_at_step(struct ts_strings *x, const struct ts_steps *batch, struct ts_error *err);
 
-/* Set the window to [@first - @before, @last + @after] around an access, as memory is after the step. */
+/*
+ * Set the window to [@first - @before, @last + @after] around an access, as memory is after the step.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last, uint64_t before,
 			    uint64_t after, struct ts_error *err);
 
@@ -137,7 +146,9 @@ void ts_strings_show(struct ts_strings *x, struct ts_text *t);
 /*
  * Add the text that is at @addr after step @pos, which read or wrote a byte of it.
  *
- * Returns NULL if the text is not in WHAT, or memory is exhausted.
+ * Returns the text, borrowed from x->texts.
+ * Returns NULL if the text is not in WHAT.
+ * Returns NULL if memory is exhausted.
  */
 struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
 				size_t n, bool is_wide, bool is_read);
@@ -146,7 +157,11 @@ struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t po
 void ts_strings_begin_growth(struct ts_strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide);
 
 /*
- * Extend the text by the write if it continues the text and does nothing else; *has_grown is set to whether.
+ * Extend the text by the write if the write continues the text and changes no other byte of it.  *has_grown
+ * is set to whether it was extended.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_strings_grow(struct ts_strings *x, struct ts_growth *g, const struct ts_effect *e,
 		     const uint8_t *value, bool *has_grown, struct ts_error *err);
@@ -173,11 +188,18 @@ bool ts_strings_is_part(const struct ts_strings *x);
 /*
  * After the steps of the part: mark the texts that were seen before it as old.
  *
- * Returns TS_END when this is done, TS_MORE if the budget is used up, or TS_FAIL.
+ * Returns TS_END when this is done.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT), or if memory is exhausted.
  */
 enum ts_next ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
 
-/* Decide the doubts that can be decided before the next step. */
+/*
+ * Decide the doubts that can be decided before the next step.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_strings_decide(struct ts_strings *x, struct ts_error *err);
 
 /* Heap order: does the doubt @one have a lower position than @other? */

@@ -65,7 +65,8 @@ struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struc
 /*
  * Add a text that is not in the set.  Its characters are copied if it has no root.
  *
- * Returns the text, borrowed as from ts_texts_find(); NULL if memory is exhausted.
+ * Returns the text, borrowed as from ts_texts_find().
+ * Returns NULL if memory is exhausted.
  */
 struct ts_text *ts_texts_add(struct ts_texts *x, const char *chars, const struct ts_text *new);
 

@@ -20,8 +20,11 @@
 	[(first) + 5] = { .name = "line", .type = TS_COLUMN_NUMBER }
 
 /*
- * Fill the cells from @first on with step @pos: the cells of TS_PLACE_COLUMNS, with @thread (TS_NO_THREAD: the step's
- * thread), then its instruction.  Returns false if the trace cannot be read, or memory is exhausted.
+ * Fill the cells from @first on with step @pos: the cells of TS_PLACE_COLUMNS, with @thread (TS_NO_THREAD:
+ * the step's thread), then its instruction.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_cell_step(struct ts_row *row, unsigned first, const struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		  struct ts_error *err);
@@ -33,7 +36,8 @@ void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, ui
  * Fill the cell with the virtual address through which step @pos accessed the physical address @phys of a machine.  The
  * cell stays null if that address is unknown, and in recordings of programs.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_cell_virtual(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t pos, uint64_t phys, struct ts_error *err);
 

@@ -84,7 +84,7 @@ static bool is_comparison(const char *text)
 	return false;
 }
 
-/* Flags that the instruction writes, or (@is_read) that it takes part of its next address from. */
+/* Returns the flags that the instruction writes, or, if @is_read, on which the next address depends. */
 static uint32_t flags_of(const struct ts_operands *ops, bool is_read)
 {
 	uint32_t flags = 0;
@@ -130,7 +130,7 @@ static bool find_written_flags(struct compares *x, uint64_t pos, struct ts_decod
 }
 
 /*
- * The branch that tests @flags, which step c->pos wrote: c->branch gets its position.
+ * Set c->branch to the position of the branch that tests @flags, which step c->pos wrote.
  *
  * Returns TS_ITEM, TS_END if there is none, TS_FAIL.
  */
@@ -165,8 +165,9 @@ static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t 
 /* ------------------------------------------------------------------------------------------------- values */
 
 /*
- * The transfer of operand @order that the comparison is made of, NULL if there is none.  Flags that the instruction
- * clears, whatever the operands are, are fewer than those that it makes of these.
+ * Returns the transfer to flags from operand @order of the comparison, NULL if there is none.  An instruction
+ * may also clear flags independent of its operands; these are fewer than the flags that depend on the
+ * operands.
  */
 static const struct ts_transfer *find_operand(const struct ts_operands *ops, unsigned order, bool is_branch)
 {
@@ -241,7 +242,7 @@ static bool put_branch(struct compares *x, struct compare *c, struct ts_error *e
 	return true;
 }
 
-/* Is the value the number that is asked for?  A negative one is as long as the value. */
+/* Is the value equal to the number of the question?  A negative number has the length of the value. */
 static bool is_equal(const struct compares *x, const struct compare *c, unsigned i)
 {
 	uint64_t mask = c->len[i] && c->len[i] < 8 ? (UINT64_C(1) << 8 * c->len[i]) - 1 : UINT64_MAX;
@@ -261,7 +262,7 @@ static bool is_wanted(const struct compares *x, const struct compare *c)
 	return !x->rows.qn->has_equal || is_equal(x, c, 0) || is_equal(x, c, 1);
 }
 
-/* The comparison of step @pos.  Returns as find_branch(): TS_END if the step is none. */
+/* Set the comparison of step @pos.  Returns as find_branch(); TS_END if the step is not a comparison. */
 static enum ts_next take_step(struct compares *x, uint64_t pos, struct compare *c, struct ts_error *err)
 {
 	struct ts_decoded *d = ts_query_insn(x->rows.ask->q, pos, err);
@@ -340,7 +341,7 @@ static enum ts_next end(struct compares *x, struct ts_row *row)
 	return TS_END;
 }
 
-/* A comparison goes into the row that waits, or ends it.  Returns true if @row was filled. */
+/* Add a comparison to the pending row, or complete that row.  Returns true if @row was filled. */
 static bool fold(struct compares *x, const struct compare *c, struct ts_row *row)
 {
 	bool has_row = x->has_kept && !is_same(&x->kept, c);

@@ -13,7 +13,7 @@
 #include "src/ask/grammar/state.h"
 #include "src/ask/grammar/what.h"
 
-/* Bytes that one row shows, and that one look at memory reads. */
+/* The bytes of a row, and of one read of memory. */
 #define ROW_LEN  16u
 #define LOOK_LEN 4096u
 
@@ -183,7 +183,7 @@ static void put_register_row(const struct registers *r, const char *name, size_t
 		ts_cell_function(row, 3, r->rows.ask, addr);
 }
 
-/* The name that comes next, and the register that it names.  Returns false after the last one. */
+/* Set the next name and the register that it names.  Returns false after the last one. */
 static bool take_name(struct registers *r, const char **name, size_t *len, struct ts_what *what)
 {
 	const struct ts_regset *regs = ts_query_regset(r->rows.ask->q);

@@ -18,7 +18,7 @@
 /* Results from -4095 to -1 are errors. */
 #define MAX_ERROR 4096u
 
-/* What the model calls those that it has events of; the others are made from threads, modules and regions. */
+/* The kinds of the model's events; events of other kinds are generated from threads, modules and regions. */
 static const struct {
 	enum ts_listed kind;
 	enum ts_event_kind event;
@@ -32,8 +32,8 @@ static const struct {
 #define N_RECORDED (sizeof(recorded) / sizeof(recorded[0]))
 
 /*
- * Threads, modules or regions that are looked at, or events that are passed over, in the time of a chunk that
- * is decoded.
+ * The number of threads, modules or regions that are examined, or of events that are skipped, in the time in
+ * which a chunk is decoded.
  */
 #define ITEMS_A_CHUNK 64u
 
@@ -43,7 +43,7 @@ struct event {
 	enum ts_listed kind;
 };
 
-/* What events are made from that the model has no list of by step. */
+/* The sources of generated events, of which the model has no list by step. */
 enum source {
 	THREADS,
 	MODULES,
@@ -52,8 +52,8 @@ enum source {
 };
 
 /*
- * Rows come from the lists of the model, which are in order, and from a heap of those that are made: the next
- * one of all.
+ * The next row is the first of the next events of the model's lists, which are sorted, and of a heap of
+ * generated events.
  */
 struct events {
 	struct ts_rows rows;
@@ -62,7 +62,7 @@ struct events {
 	unsigned source;           /* what is looked at now for the heap; N_SOURCES: it is complete ... */
 	uint64_t at;               /* ... and its next ordinal */
 	unsigned n_looked;
-	bool is_any;               /* there was one, whoever's */
+	bool is_any;               /* there was one, of any thread */
 	bool is_failed;
 	struct ts_buf text;
 };
@@ -82,7 +82,7 @@ enum {
 	COL_TEXT,
 };
 
-/* The word that stands for system calls that failed. */
+/* The word of the question for system calls that failed. */
 #define FAILED "failed"
 
 /* ------------------------------------------------------------------------------------------------ order */
@@ -115,7 +115,7 @@ static void add(struct events *e, enum ts_listed kind, uint64_t step, uint64_t i
 		e->is_failed |= !ts_heap_put(&e->made, &(struct event){ .step = step, .item = item, .kind = kind });
 }
 
-/* What begins at position k > 0 was begun by step k - 1; what is there at 0 was there before. */
+/* An item that begins at position k > 0 was begun by step k - 1.  Items at position 0 existed before. */
 static void add_span(struct events *e, enum ts_listed start, enum ts_listed end, uint64_t from, uint64_t until,
 		     uint64_t item)
 {
@@ -172,7 +172,7 @@ static bool is_source_asked(const struct events *e)
 	return false;
 }
 
-/* Take one off the budget now and then.  Returns false if nothing is left. */
+/* Charge the budget for some of the items.  Returns false if it is used up. */
 static bool take_look(struct events *e, struct ts_budget *budget)
 {
 	if (e->n_looked % ITEMS_A_CHUNK == 0 && !ts_budget_take(budget))
@@ -249,7 +249,7 @@ static bool take(struct events *e, struct event *event)
 
 /* --------------------------------------------------------------------------------------------------- rows */
 
-/* Numbers have names where the recording says whose they are. */
+/* A number has a name only if the recording has the system and the processor. */
 static const char *syscall_name(const struct ts_facts *facts, uint64_t number, char *name, size_t size)
 {
 	const char *found = NULL;
@@ -384,7 +384,7 @@ static uint32_t put_event(const struct events *x, const struct event *e, struct 
 	return ts_query_thread(q, e->step);
 }
 
-/* Only calls that failed are asked for, and it is another one. */
+/* Does the question ask for failed calls, and is the event another one? */
 static bool is_passed(const struct events *x, const struct event *e)
 {
 	const struct ts_query *q = x->rows.ask->q;
@@ -393,7 +393,10 @@ static bool is_passed(const struct events *x, const struct event *e)
 	       !error_of(ts_query_facts(q), &ts_query_event(q, TS_EV_SYSCALL, e->item)->event);
 }
 
-/* Why there is no event at all: the kinds that the format cannot record, of one that is asked for, or of all. */
+/*
+ * Append the reason for which there is no event: the kinds, of the question or of all, that the format cannot
+ * record.
+ */
 static void note_none(struct events *e)
 {
 	const struct ts_facts *facts = ts_query_facts(e->rows.ask->q);
@@ -413,7 +416,7 @@ static void note_none(struct events *e)
 	}
 }
 
-/* The call as people write it, where the recorder has no words for it. */
+/* Append the call as source text, if the recorder has not recorded a text. */
 static bool put_call(struct events *x, const struct event *e, struct ts_row *row, struct ts_error *err)
 {
 	struct ts_query *q = x->rows.ask->q;

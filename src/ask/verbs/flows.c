@@ -15,7 +15,7 @@
 #include "src/query/paging.h"
 #include "src/search/flow.h"
 
-/* More bytes are not followed at once. */
+/* Limit on the bytes that are followed together. */
 #define MAX_ASKED 4096u
 
 enum column {
@@ -50,8 +50,8 @@ static const char *const kind_names[TS_FLOW_N_KINDS] = {
 struct flows {
 	struct ts_rows rows;
 	struct ts_flow *flow;   /* owned */
-	struct ts_flow_hop hop; /* that is being told: each run of its bytes is a row */
-	unsigned told;          /* bits of its mask that were */
+	struct ts_flow_hop hop; /* whose rows are being made: one for each run of its bytes */
+	unsigned told;          /* bits of its mask that have a row */
 	bool has_hop;
 };
 
@@ -111,7 +111,7 @@ static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 					       : put_register(x, pos, first, len, row, err);
 }
 
-/* The bytes may have gone elsewhere, too. */
+/* The bytes may have been copied to other places, too. */
 static void note_open(struct flows *x)
 {
 	struct ts_query *q = x->rows.ask->q;
@@ -203,7 +203,7 @@ static bool is_asked_well(const struct ts_question *qn, struct ts_error *err)
 	if (qn->what.is_pc)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows follows values, not the pc");
 	return qn->what.kind != TS_WHAT_MEM || qn->what.last - qn->what.addr < MAX_ASKED ||
-	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows takes at most %u bytes of memory", MAX_ASKED);
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows accepts at most %u bytes of memory", MAX_ASKED);
 }
 
 static bool begin(struct ts_rows *rows, struct ts_error *err)

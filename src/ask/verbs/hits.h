@@ -69,7 +69,10 @@ struct ts_hits {
 	bool is_failed;         /* memory is exhausted */
 };
 
-/* Returns false if memory is exhausted.  Call ts_hits_fini() in both cases. */
+/*
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_hits_fini() in both cases.
+ */
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 
@@ -81,7 +84,8 @@ uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
  * before it.  @is_late_first: only hits of the chunk's last steps may be listed, and ts_hits_have_more() says whether there are
  * earlier ones.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err);
 

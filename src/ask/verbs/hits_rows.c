@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hits of a chunk, put in order and joined to rows.
+ * Sorts the hits of a chunk and merges them into rows.
  */
 #include "hits.h"
 #include "src/base/vec.h"
@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b)
 	return x->last < y->last ? -1 : x->last > y->last;
 }
 
-/* Nearly always they are in order: only what shows in a later step comes late. */
+/* Hits are nearly always in order: only a hit that a later step shows is out of order. */
 void ts_hits_sort(struct ts_hits *h)
 {
 	for (size_t i = 1; i < h->n; i++) {
@@ -33,7 +33,7 @@ void ts_hits_sort(struct ts_hits *h)
 	}
 }
 
-/* Reads of one part: what each of them showed. */
+/* Merge the bytes that the reads of one part have. */
 static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit *from)
 {
 	uint64_t last = from->last > to->last ? from->last : to->last;
@@ -50,7 +50,7 @@ static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit
 	old = h->bytes.data + from->seen;
 	memcpy(room + off, old, from_len);
 	memcpy(room + len + off, old + from_len, from_len);
-	old = h->bytes.data + to->seen; /* what was seen first stands */
+	old = h->bytes.data + to->seen; /* the value seen first is kept */
 	for (size_t i = 0; i < to_len; i++) {
 		if (old[to_len + i] || !room[len + i]) {
 			room[i] = old[i];
@@ -60,7 +60,10 @@ static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit
 	to->seen = (uint64_t)(room - h->bytes.data);
 }
 
-/* Does the hit go into the one before it: of one step, of the same kind, and without a gap between them? */
+/*
+ * Can the hit be merged with the previous one?  Both must be of one step and one kind, without a gap between
+ * them.
+ */
 static bool is_joined(const struct ts_hits *h, const struct ts_hit *a, const struct ts_hit *b)
 {
 	if (a->pos != b->pos)

@@ -83,7 +83,7 @@ bool ts_reg_values_may_hold(const struct ts_ask *ask, const struct ts_cond *cond
 	*may = true;
 	if (first >= end)
 		return true;
-	/* at the end: what the next chunk's first step saw is a change of this one's last step */
+	/* a value that the first step of the next chunk shows is a change by the last step of this chunk */
 	if (!look_at(&v, end, err) || (!v.may && !look_at(&v, first, err)))
 		return false;
 	if (!v.may && !ts_query_step_whole(ask->q, first, &b, err))

@@ -13,7 +13,7 @@
  * Set *may to whether the value of register @what (not the pc) of @thread can satisfy @cond after a step of the chunk; true
  * if a byte of the register is unknown.  @room has twice the size of the 'g' layout.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_reg_values_may_hold(const struct ts_ask *ask, const struct ts_cond *cond, const struct ts_what *what, uint32_t thread,
 			    uint64_t chunk, uint8_t *room, bool *may, struct ts_error *err);

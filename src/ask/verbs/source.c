@@ -15,13 +15,13 @@
 #include "src/symbols/symbols.h"
 #include "step_places.h"
 
-/* A gap of so few lines without code is shown, too. */
+/* A gap of at most this many lines without code is shown, too. */
 #define MAX_GAP 3u
 
 /* Bytes; a longer function is refused. */
 #define MAX_FUNCTION (16u << 20)
 
-/* More steps of a line are not looked at, nor are more values shown. */
+/* Limits on the steps of a line that are examined, and on the values that are shown. */
 #define MAX_STEPS  32u
 #define MAX_VALUES 8u
 
@@ -111,7 +111,7 @@ static void count(void *user, const struct ts_executed *e)
 		x->steps[e->pc - x->first] += e->n;
 }
 
-/* How often the piece's instruction that was executed most often was. */
+/* Returns the largest number of executions of an instruction of the piece. */
 static uint64_t steps_of(const struct source *x, const struct piece *p)
 {
 	uint64_t most = 0;
@@ -134,7 +134,7 @@ static uint64_t last_run(const struct source *x, const struct piece *p)
 	return pos != TS_NO_POS && pos >= x->from ? pos : TS_NO_POS;
 }
 
-/* Flags and the pc are no values of a line. */
+/* Flags and the pc are not shown as values of a line. */
 static bool is_value(const char *text)
 {
 	size_t len = strlen(text);
@@ -143,7 +143,7 @@ static bool is_value(const char *text)
 	       !(len > 5 && text[0] == '$' && text[2] == 'F' && text[3] == '=') && strncmp(text, "$rsp", 4);
 }
 
-/* What the steps of the line wrote, up to @pos. */
+/* Collect the values that the steps of the line wrote, up to @pos. */
 static bool put_values(struct source *x, const struct piece *p, uint64_t pos, struct ts_row *row, struct ts_error *err)
 {
 	uint64_t first = pos;

@@ -15,7 +15,7 @@
 #define N_PLANS    16384u
 #define MAX_PLACES 20u
 
-/* What of a longer value is read for a cell: one byte more than it shows. */
+/* The bytes of a longer value that are read for a cell: one more than it shows. */
 #define MAX_SHOWN (TS_SHOWN_BYTES + 1)
 
 /* A place of an instruction, and its name as it is printed. */
@@ -237,7 +237,7 @@ static struct plan *make_plan(const struct ts_regset *set, const struct ts_decod
 	return plan;
 }
 
-/* They are made again: without memory for more the few stay. */
+/* Allocate the larger table.  If memory is exhausted, the small table remains. */
 static void use_more_plans(struct ts_step_places *p)
 {
 	struct plan **plans = calloc(N_PLANS, sizeof(struct plan *));
@@ -326,7 +326,7 @@ static void put_flags(struct ts_step_places *p, const uint8_t *g, const struct p
 		ts_put_value(out, g + r->off, known, r->len, true, is_big_endian(p));
 }
 
-/* Memory of which a step's value is asked for. */
+/* The memory of an operand whose value in the step is needed. */
 struct range {
 	uint64_t addr, len;
 	bool is_write;    /* the value after the step, not before it */
@@ -338,7 +338,7 @@ static bool is_physical(const struct ts_step_places *p, const struct range *r)
 	return r->is_recorded && ts_query_facts(p->q)->is_physical;
 }
 
-/* What the recording shows of the bytes in the step: NULL if it does not, or not all of them. */
+/* Returns the recorded bytes of the access; NULL if the step does not have all of them. */
 static const uint8_t *find_shown(struct ts_step_places *p, uint64_t pos, const struct range *r, struct ts_error *err)
 {
 	const struct ts_steps *b;
@@ -576,7 +576,10 @@ static bool put_part(struct ts_step_places *p, uint64_t pos, const struct ts_dec
 	return done;
 }
 
-/* Of an instruction whose condition does not hold: what is left of it, and the count or the source that is zero. */
+/*
+ * For an instruction whose condition does not hold: the remaining places, and the count or the source that is
+ * zero.
+ */
 static bool put_rest(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row, unsigned reads,
 		     unsigned writes, struct ts_error *err)
 {
@@ -589,7 +592,7 @@ static bool put_rest(struct ts_step_places *p, uint64_t pos, const struct ts_dec
 	return put_part(p, pos, d, &rest, row, reads, writes, err);
 }
 
-/* Of a system call without a result: of what it returns in, only what the recording shows to have changed. */
+/* For a system call without a result: of its result registers, only those that changed in the recording. */
 static bool put_call(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row, unsigned reads,
 		     unsigned writes, struct ts_error *err)
 {

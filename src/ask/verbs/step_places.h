@@ -25,7 +25,8 @@ void ts_step_places_free(struct ts_step_places *p);
  * Fill the lists @reads and @writes (columns of @row) with the places of step @pos, whose instruction is @d.  @d is not
  * used after the first query to @q, which may invalidate it.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row,
 			unsigned reads, unsigned writes, struct ts_error *err);
@@ -34,7 +35,7 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
  * Append the value before the step of @place, an operand of the instruction @ops of step @pos, to @out: a number if all
  * bytes are known, else bytes.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_step_places_value(struct ts_step_places *p, uint64_t pos, const struct ts_operands *ops,
 			  const struct ts_op_place *place, struct ts_buf *out, struct ts_error *err);

@@ -8,8 +8,8 @@
 #include "src/ask/grammar/state.h"
 
 /*
- * After a hit this many steps are inspected before the index is asked again: most steps of a wide range of
- * addresses are hits.
+ * The number of steps that are inspected after a hit, before the index is searched again: most steps of a
+ * wide range of addresses are hits.
  */
 #define NEAR_STEPS 16u
 
@@ -75,7 +75,7 @@ static bool is_wanted(const struct ts_step_walk *w, uint64_t pc)
 	return false;
 }
 
-/* The nearest hit among the next few steps; TS_NO_POS: the index is to be asked. */
+/* Returns the nearest hit among the next few steps; TS_NO_POS: the index must be searched. */
 static uint64_t find_near(const struct ts_step_walk *w)
 {
 	uint64_t n = w->to - w->from < NEAR_STEPS ? w->to - w->from : NEAR_STEPS;
@@ -126,7 +126,7 @@ static uint64_t find_execution(struct ts_step_walk *w)
 	return pos;
 }
 
-/* The nearest step of the wanted thread, TS_NO_POS if there is none. */
+/* The nearest step of the thread, TS_NO_POS if there is none. */
 static uint64_t find_step(struct ts_step_walk *w)
 {
 	uint64_t pos = w->rows->is_reverse ? w->to - 1 : w->from;
@@ -138,7 +138,7 @@ static uint64_t find_step(struct ts_step_walk *w)
 	return pos == TS_NO_POS || pos < w->from || pos >= w->to ? TS_NO_POS : pos;
 }
 
-/* Charge the budget with what was looked at.  Returns false if it is used up. */
+/* Charge the budget for the inspected steps.  Returns false if it is used up. */
 static bool charge(struct ts_step_walk *w, struct ts_budget *budget)
 {
 	if (w->n_looked++ < STEPS_A_CHUNK)

@@ -49,8 +49,10 @@ void ts_step_walk_fini(struct ts_step_walk *w);
 /*
  * Set *pos to the next position in the direction of the walk.  The position of the rows follows.
  *
- * Returns TS_ITEM, TS_END after the last position, TS_MORE if the budget is used up, TS_FAIL if the trace
- * cannot be read any more.
+ * Returns TS_ITEM on success.
+ * Returns TS_END after the last position.
+ * Returns TS_MORE if the budget is used up.
+ * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 enum ts_next ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err);
 

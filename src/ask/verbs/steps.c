@@ -56,13 +56,16 @@ static bool is_wanted(const struct steps *x, unsigned column)
 	return !(x->rows.unwanted >> column & 1);
 }
 
-/* So many rows are made of what is decoded up to them. */
+/* The number of rows after which the whole chunk is decoded. */
 #define FEW_ROWS 4u
 
-/* More bytes of an instruction are not shown: no processor has longer ones. */
+/* Limit on the shown bytes of an instruction.  No processor has longer ones. */
 #define MAX_CODE 32u
 
-/* What is guessed from where the next step was is no length: the code tells, or nothing does. */
+/*
+ * The length of a step's instruction.  One inferred from the next step's address is not used: only the code
+ * determines it.
+ */
 static size_t length_of(const struct steps *x, const struct ts_decoded *d, unsigned recorded)
 {
 	if (recorded && !(ts_query_facts(x->rows.ask->q)->guesses_lengths && ts_query_has_operands(x->rows.ask->q)))
@@ -146,7 +149,7 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 	const struct ts_steps *batch;
 	uint32_t wanted = ~x->rows.unwanted;
 	bool has_lists = wanted & (1u << COL_READS | 1u << COL_WRITES);
-	/* values of memory are found quickly where the whole chunk is decoded, which one row is not worth */
+	/* decode the whole chunk, which makes values of memory cheap, unless there is only one row */
 	bool has_values = !x->rows.is_counting && has_lists && x->n_rows++ > FEW_ROWS;
 	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->rows.ask->q, pos, &batch, err);
 	struct ts_decoded *d = NULL;

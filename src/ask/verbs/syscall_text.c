@@ -15,11 +15,22 @@
 #define AT_FDCWD (-100)
 
 /*
- * Arguments, a letter each: s a string, d an int, l a signed number as wide as a register, f a descriptor or AT_FDCWD, u an
- * unsigned number, x another one, w a buffer of as many bytes as the next argument says, r one that the call filled, with as
- * many bytes as it returned.  q: 64 bits, which lie in two registers on a processor of 32 bits: there the call has no text.
- * P: an offset in units of 4,096 bytes.  X: as the command of fcntl says.  c: permissions, if the flags before them create a
- * file.  Others are those of put_flags().
+ * The kinds of arguments, a letter each:
+ *
+ *      s  a string
+ *      d  an int
+ *      l  a signed number of the width of a register
+ *      f  a descriptor or AT_FDCWD
+ *      u  an unsigned number in decimal
+ *      x  an unsigned number in hexadecimal
+ *      w  a buffer; the next argument is its length
+ *      r  a buffer that the call filled; the result is its length
+ *      q  64 bits, which are two registers on a 32-bit processor: there the call has no text
+ *      P  an offset in units of 4,096 bytes
+ *      X  the argument of fcntl, which depends on the command
+ *      c  permissions, if the flags before them create a file
+ *
+ * Other letters are those of ts_syscall_put_flags().
  */
 static const struct {
 	const char *name, *arguments;
@@ -343,7 +354,7 @@ static void put_char(struct ts_buf *out, uint8_t c)
 		ts_buf_printf(out, "\\x%02x", c);
 }
 
-/* @len bytes at @addr, or a string that ends before; the address where not all of them are known. */
+/* Append @len bytes at @addr, or a shorter string; if not all of them are known, append the address. */
 static bool put_bytes(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, bool is_string,
 		      struct ts_buf *out, struct ts_error *err)
 {

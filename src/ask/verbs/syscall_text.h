@@ -16,7 +16,7 @@
  * for buffers that the call fills, as far as they are known.  Nothing is appended for a call without a known signature.
  * @error is the name of the returned error, NULL for none.
  *
- * Returns false if the trace cannot be read.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char *name, const char *error,
 		     struct ts_buf *out, struct ts_error *err);

@@ -72,7 +72,7 @@ static const struct ts_hit *next_hit(struct unexplained *x, uint32_t *process)
 	return best;
 }
 
-/* Leave out of the window what the step's own effects changed. */
+/* Remove the bytes from the window that the step's own effects changed. */
 static void drop_explained(struct unexplained *x, const struct ts_steps *b, const struct ts_step *st)
 {
 	struct ts_step_effects all = ts_step_effects(b, st);
@@ -145,7 +145,7 @@ static enum ts_next take_hit(struct unexplained *x, struct ts_row *row, struct t
 	return TS_END;
 }
 
-/* Begin with the next hit that is asked for.  Returns TS_END after the chunk's last one. */
+/* Begin with the next hit that matches the question.  Returns TS_END after the chunk's last one. */
 static enum ts_next next_hit_of_chunk(struct unexplained *x, struct ts_error *err)
 {
 	const struct ts_hit *hit;
@@ -217,7 +217,7 @@ static void close_unexplained(struct ts_rows *rows)
 	free(x->next);
 }
 
-/* The chunks that may have rows: none where the index counted no change that is unexplained or inferred. */
+/* Find the next chunk that may have rows: the index has counted an unexplained or inferred change in it. */
 static void set_chunks(struct unexplained *x)
 {
 	struct ts_index_stats stats;
@@ -226,7 +226,7 @@ static void set_chunks(struct unexplained *x)
 	x->from = x->rows.qn->from;
 	x->to = x->rows.qn->to < x->rows.ask->n_steps ? x->rows.qn->to : x->rows.ask->n_steps;
 	x->chunk = x->from / TS_CHUNK_STEPS;
-	/* an unexplained change of a chunk's first step is the row of the step before */
+	/* an unexplained change of a chunk's first step belongs to the row of the previous step */
 	x->end_chunk = x->to > x->from ? x->to / TS_CHUNK_STEPS + 1 : x->chunk;
 	if (!stats.n_unexplained && !stats.n_inferred && !ts_query_n_events(x->rows.ask->q, TS_EV_GAP))
 		x->end_chunk = x->chunk;

@@ -6,7 +6,7 @@
 
 #include "src/query/paging.h"
 
-/* Is a byte of it known at the end, though no region has it? */
+/* Is a byte of the range known at the end although no region contains it? */
 static bool is_shown(struct ts_query *q, const struct ts_what *what, uint32_t process)
 {
 	uint8_t data[16], known[16];

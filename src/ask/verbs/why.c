@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* src/search/cause finds the tree; a node is a row, or one for each range of memory that it has. */
+/*
+ * Prints the tree that src/search/cause finds.  A node has one row, or one for each of its ranges of memory.
+ */
 #include "verbs.h"
 
 #include <inttypes.h>
@@ -18,10 +20,10 @@
 
 #define DEFAULT_DEPTH 8u
 
-/* Longer memory is not asked about at once. */
+/* Limit on the bytes of memory of a question. */
 #define MAX_ASKED (1024 * 1024u)
 
-/* What of a longer value is read for a cell: one byte more than it shows. */
+/* The bytes of a longer value that are read for a cell: one more than it shows. */
 #define MAX_SHOWN (TS_SHOWN_BYTES + 1)
 /* ... and for its bytes */
 #define MAX_VALUE (TS_MAX_VALUE_BYTES + 1)
@@ -62,10 +64,10 @@ struct why {
 	struct ts_rows rows;
 	struct ts_location *what; /* owned */
 	struct ts_cause *cause;   /* owned */
-	const struct ts_cause_node *node; /* that is being told */
+	const struct ts_cause_node *node; /* whose rows are being made */
 	unsigned range;           /* the next one of its ranges */
-	uint32_t thread;          /* that is asked about */
-	bool is_over;             /* all have been told */
+	uint32_t thread;          /* of the question */
+	bool is_over;             /* all rows have been made */
 	uint8_t value[2 * MAX_VALUE]; /* of the row that is being made: bytes, then whether each is known */
 };
 
@@ -80,10 +82,10 @@ struct input_place {
 	uint64_t first, last;
 };
 
-/* So many earlier calls are looked at for the offset in a file. */
+/* The number of earlier calls that are examined to find the offset in a file. */
 #define MAX_CALLS 4096u
 
-/* So many bytes are shown. */
+/* The number of bytes that are shown. */
 #define MAX_INPUT 16u
 
 #define NO_OFFSET UINT64_MAX
@@ -122,8 +124,8 @@ static bool is_any(const char *name, const char *const *names)
 }
 
 /*
- * The offset in its file at which @descriptor stood before the @i-th system call, by those before it: from its
- * opening or the last lseek on, moved by what was read and written.
+ * The file offset of @descriptor before the @i-th system call.  It follows from the earlier calls: from open
+ * or the last lseek, plus the bytes that were read and written since.
  */
 static uint64_t file_offset(const struct ts_query *q, uint64_t i, uint64_t descriptor)
 {
@@ -211,7 +213,10 @@ static void put_file_place(const struct ts_query *q, const struct ts_event_at *h
 		ts_buf_printf(text, ", from file offset %" PRIu64, offset + from);
 }
 
-/* Of a call that filled a buffer which has the byte at @addr: what it is in fillers; NULL if it is none. */
+/*
+ * Returns the entry in fillers of a call that filled a buffer with the byte at @addr; NULL if it is another
+ * call.
+ */
 static const struct filler *find_filler(const struct ts_query *q, const struct ts_event *e, uint64_t addr)
 {
 	char buf[64];
@@ -227,8 +232,9 @@ static const struct filler *find_filler(const struct ts_query *q, const struct t
 }
 
 /*
- * The system call of the step that @place is about; NULL if there is none.  Calls of several threads may return at one
- * step: a register has that of its thread, memory the one that filled a buffer there, or the only one.
+ * Returns the system call of the step that wrote @place; NULL if there is none.  Calls of several threads may
+ * return at one step.  A register belongs to the call of its thread; memory belongs to the call that filled a
+ * buffer there, or to the only call.
  */
 static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, const struct input_place *place,
 					   const struct filler **filler)
@@ -250,7 +256,8 @@ static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, con
 }
 
 /*
- * Did the call map a file at @addr?  *offset gets the offset there: mmap2 counts pages of 4,096 bytes.
+ * Did the call map a file at @addr?  *offset is set to the file offset of @addr; mmap2 counts pages of 4,096
+ * bytes.
  */
 static bool maps_file(const struct ts_query *q, const struct ts_event *e, uint64_t addr, uint64_t *offset)
 {
@@ -294,7 +301,10 @@ static bool put_input_text(struct ts_query *q, uint64_t pos, const struct input_
 	return put_input_bytes(q, pos, place->process, place->first, place->last, text, err);
 }
 
-/* What the system did; of bytes that are unknown before it, that it may have written them. */
+/*
+ * Append the system call or the signal.  If bytes were unknown before it, append that it may have written
+ * them.
+ */
 static bool put_input(const struct why *y, struct ts_row *row, const struct ts_cause_node *n,
 		      const struct ts_cause_range *r, struct ts_error *err)
 {
@@ -419,7 +429,7 @@ static void set_note(struct why *y)
 				 sizeof(y->rows.note));
 }
 
-/* Why there is no branch: where no code is known, none is. */
+/* Set the note with the reason why no branch was found, which may be that code is unknown. */
 static bool note_no_branch(struct why *y, struct ts_error *err)
 {
 	uint64_t pos = y->rows.qn->at ? ts_query_prev_step(y->rows.ask->q, y->thread, y->rows.qn->at - 1) : TS_NO_POS;
@@ -433,7 +443,7 @@ static bool note_no_branch(struct why *y, struct ts_error *err)
 	return d || pos == TS_NO_POS;
 }
 
-/* The next node, or the next range of memory of the one before. */
+/* Advance to the next range of memory of the node, or to the next node. */
 static bool next_part(struct why *y)
 {
 	if (y->node && y->range < y->node->n_ranges && y->node->has_place)
@@ -501,7 +511,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	const struct ts_query *q = rows->ask->q;
 
 	if (qn->what.kind == TS_WHAT_MEM && qn->what.last - qn->what.addr >= MAX_ASKED)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why accepts at most %u bytes of memory", MAX_ASKED);
 	y->thread = ts_ask_thread(rows->ask, qn);
 	if (!open_cause(y))
 		return ts_no_memory(err, "a question");

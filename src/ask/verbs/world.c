@@ -86,7 +86,7 @@ static bool end_span(struct address_spaces *a, uint64_t to, struct ts_error *err
 	return true;
 }
 
-/* A span begins at @pos if the page tables are others there than before. */
+/* Begin a span at @pos if the page tables change there. */
 static bool see_value(struct address_spaces *a, uint64_t pos, struct ts_error *err)
 {
 	uint64_t value = 0;

@@ -28,8 +28,9 @@ struct ts_asker {
 /*
  * Prepare questions about @q with the options of @cli (both borrowed).
  *
- * Returns false if a file with symbols cannot be read, or memory is exhausted.  The caller must call ts_asker_fini() in
- * both cases.
+ * Returns false if a file with symbols cannot be read.
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * The caller must call ts_asker_fini() in both cases.
  */
 bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err);
 void ts_asker_fini(struct ts_asker *a);

@@ -20,7 +20,9 @@ unsigned ts_show_width(const struct ts_cli *cli);
  * Print the answer to its end, in the form that @cli selects; @doing ("searching") is the word for progress lines.
  * *is_stopped is set to whether ^C ended it.
  *
- * Returns false if the trace cannot be read, stdout cannot be written, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if stdout cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *doing, bool *is_stopped,
 		    struct ts_error *err);

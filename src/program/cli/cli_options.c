@@ -374,16 +374,16 @@ bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen)
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
 		return ts_cli_usage_error("'tracestub export' needs -o OUT.tf, -o OUT.tenet, -o OUT.folded, or --as FORM");
 	if (cli->last && cli->limit != UINT64_MAX)
-		return ts_cli_usage_error("--last keeps the end of a run, --limit its beginning: one of them");
+		return ts_cli_usage_error("--last keeps the end of a run, --limit its beginning: give one of them");
 	if (cli->grammar && cli->format)
-		return ts_cli_usage_error("--grammar names the format: --format says nothing beside it");
+		return ts_cli_usage_error("--grammar names the format: --format is not allowed with it");
 	if (cli->command == TS_CMD_PLOT && (!cli->output || !is_picture(cli->output)))
 		return ts_cli_usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)
 		return ts_cli_usage_error("'tracestub %s' needs -o %s", command, cli->command == TS_CMD_PACK ? "FILE" : "TRACE");
 	if (cli->segment && cli->is_merged)
-		return ts_cli_usage_error("--segment decodes a part, --merge puts all together: one of them");
+		return ts_cli_usage_error("--segment decodes a part, --merge joins all parts: give one of them");
 	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
-		return ts_cli_usage_error("'tracestub index' builds what --index none does without");
+		return ts_cli_usage_error("'tracestub index' builds an index: --index none is not allowed");
 	return true;
 }

@@ -12,8 +12,10 @@
 size_t ts_cli_thread_number(const char *path);
 
 /*
- * NAME.log for the thread's log @path, NAME.NUMBER.log: Pin's list of images.  The caller frees it.  Returns NULL if
- * @path is no such name, or memory is exhausted.
+ * NAME.log for the thread's log @path, NAME.NUMBER.log: Pin's list of images.  The caller frees it.
+ *
+ * Returns NULL if @path is no such name.
+ * Returns NULL if memory is exhausted.
  */
 char *ts_cli_images_of(const char *path);
 

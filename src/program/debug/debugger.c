@@ -98,7 +98,7 @@ static void tell_parent(void *user, const struct ts_served *served)
 			tell_pair(&text, m.file, copy);
 	}
 	if (!ts_buf_ok(&text) || !ts_write_whole(*fd, text.data, text.len)) {
-		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s",
+		ts_log(TS_LOG_ERROR, "cannot notify the debugger that the recording has been read: %s",
 		       strerror(errno));
 		_exit(EXIT_FAILURE);
 	}

@@ -40,9 +40,10 @@ struct ts_debugger_options {
 /*
  * Run the debugger to its end.
  *
- * Returns its exit status (128 + signal if one killed it), or the exit status of a server that failed to start; 1,
- * after a message, if gdb has no adapter.
- * Returns -1 with @err if a system call fails (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns its exit status (128 + signal if one killed it), or the exit status of a server that failed to
+ * start; 1, after a message, if gdb has no adapter.
+ * Returns -1 with @err if a system call fails (TS_EIO).
+ * Returns -1 with @err if memory is exhausted (TS_ENOMEM).
  */
 int ts_debugger_run(const struct ts_debugger_options *opt, struct ts_error *err);
 

@@ -87,7 +87,7 @@ static char *try_file(struct ts_query *q, const char *path)
 			     (compare(q, NULL, src, &match) && match.build == TS_BUILD_SAME && !match.n_different));
 
 	if (has_failed)
-		ts_log(TS_LOG_WARN, "%s: %s; whether it is the recorded program is not known", path, ignored.text);
+		ts_log(TS_LOG_WARN, "%s: %s; it is unknown whether it is the recorded program", path, ignored.text);
 	ts_source_close(src);
 	return is_it ? strdup(path) : NULL;
 }

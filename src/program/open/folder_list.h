@@ -17,8 +17,9 @@
  * recordings, and without @trace; *n is set to their number.  The array ends with NULL; the caller frees it and its
  * items.
  *
- * Returns NULL with @err if the folder cannot be read (TS_EIO), if it has no such file (TS_EUSAGE) or more than
- * TS_MAX_LISTED (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
+ * Returns NULL with @err if the folder cannot be read (TS_EIO).
+ * Returns NULL with @err if it has no such file (TS_EUSAGE) or more than TS_MAX_LISTED (TS_ELIMIT).
+ * Returns NULL with @err if memory is exhausted (TS_ENOMEM).
  */
 char **ts_folder_list(const char *trace, const char *folder, size_t *n, struct ts_error *err);
 
@@ -26,7 +27,8 @@ char **ts_folder_list(const char *trace, const char *folder, size_t *n, struct t
  * The name of the newest file NAME.ucir in the current folder, by modification time, for a command line that names no
  * recording.  The caller frees it.
  *
- * Returns NULL if there is none, or if memory is exhausted.
+ * Returns NULL if there is none.
+ * Returns NULL if memory is exhausted.
  */
 char *ts_newest_recording(void);
 

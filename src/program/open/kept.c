@@ -195,7 +195,7 @@ static bool make_folder(const char *path, struct ts_error *err)
 		return true;
 	if (errno == EEXIST)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "%s is not a folder", path);
-	return ts_fail_errno(err, "its folder cannot be made");
+	return ts_fail_errno(err, "its folder cannot be created");
 }
 
 /* -------------------------------------------------------------------------------- by build-id */

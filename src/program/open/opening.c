@@ -147,7 +147,7 @@ static bool add_thread(struct ts_opened *o, struct ts_source *src, struct ts_err
 	if (threads)
 		o->threads = threads;
 	if (src && !threads)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", o->n_threads + 1);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu files", o->n_threads + 1);
 	if (src && threads && check_unpacked(o, src, err) && !o->cli.format && !o->cli.grammar)
 		loader = ts_loader_probe(src, err);
 	if (err->code == TS_OK && loader != o->loader)
@@ -288,7 +288,7 @@ static struct ts_recording *load(void *user, const struct ts_recording *like, st
 	if (!rec)
 		ts_fail_prefix(err, "%s", o->loader->name);
 	else if (damage->code != TS_OK)
-		ts_recording_warn(rec, "%.180s; what comes before it is served", damage->text);
+		ts_recording_warn(rec, "%.180s; the part before it is served", damage->text);
 	if (rec && !check_processor(&o->cli, rec->regs.arch, err)) {
 		ts_recording_close(rec);
 		return NULL;
@@ -339,7 +339,7 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 	if (index.path)
 		guard_index(index.path);
 	if (!index.path && cli->command == TS_CMD_INDEX && !ts_model_has_frames(o->model)) { /* why not has been said; reading would be in vain */
-		ts_fail(&err, TS_EIO, TS_NO_OFF, "there is no place for its index: --index PATH names one");
+		ts_fail(&err, TS_EIO, TS_NO_OFF, "its index has no path: give one with --index PATH");
 		*status = ts_report_failure(cli->trace, &err);
 		return false;
 	}

@@ -86,7 +86,8 @@ void ts_beside_check(struct ts_cli *cli, struct ts_query *q);
  * Search for the program of the recording @q, as far as it has been read, if @cli names neither it nor a
  * sysroot.  On success cli->exec names it, and one line on stderr reports it; @cli borrows the path.
  *
- * Returns the path, which the caller frees after @cli; NULL if there is no such file.
+ * Returns the path, which the caller frees after @cli.
+ * Returns NULL if there is no such file.
  */
 char *ts_beside_find(struct ts_cli *cli, struct ts_query *q);
 

@@ -176,7 +176,7 @@ static bool count_copy(struct ts_packed_files *files, const struct ts_pack_membe
 	if (files->len > max || m->len > max - files->len)
 		return ts_fail(err, TS_EIO, m->off,
 			       "it has %" PRIu64
-			       " bytes unpacked, more than there may be in a file of that length",
+			       " bytes unpacked, more than a file of that length can contain",
 			       m->len);
 	files->len += m->len;
 	return true;

@@ -29,7 +29,8 @@ struct ts_packed_files {
  * and debug files.  *files is set to the copies to which @cli then points.  The caller must call ts_packed_files_fini()
  * in both cases.
  *
- * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.
+ * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  * If a copy cannot be written, or is too long, a warning is printed.
  */
 bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,

@@ -61,8 +61,10 @@ void ts_processes_remove(const char *folder);
  * Read the manifest of @folder.  Call ts_processes_fini() in both cases.
  *
  * Returns true on success.
- * Returns false with @err if it cannot be read (TS_EIO), is no manifest or is damaged (TS_ECORRUPT), is longer than 16
- * MiB or has more than TS_MAX_PROCESSES (TS_ELIMIT), or memory is exhausted.
+ * Returns false with @err if it cannot be read (TS_EIO).
+ * Returns false with @err if it is no manifest or is damaged (TS_ECORRUPT).
+ * Returns false with @err if it is longer than 16 MiB or has more than TS_MAX_PROCESSES (TS_ELIMIT).
+ * Returns false with @err if memory is exhausted (TS_ENOMEM).
  */
 bool ts_processes_read(struct ts_processes *all, const char *folder, struct ts_error *err);
 void ts_processes_fini(struct ts_processes *all);

@@ -239,7 +239,7 @@ int ts_program_find(struct ts_program *p, char **argv)
 	memcpy(p->argv, argv, n * sizeof(*argv));
 	while (!(status = read_head(p, head)) && !strncmp(head, "#!", 2)) {
 		if (p->n_scripts == TS_MAX_SCRIPTS)
-			return fail(126, p->path, "scripts run each other without end");
+			return fail(126, p->path, "the interpreters of scripts form a loop");
 		if (!enter_script(p, head))
 			return fail(126, p->path, "its first line cannot be used");
 	}

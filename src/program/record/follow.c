@@ -55,7 +55,7 @@ static bool make_folder(struct follow *f)
 
 	snprintf(r->out, sizeof(r->out), "%s", r->cli->output ? r->cli->output : "");
 	if ((*r->out ? make_new(r->out) : ts_recorder_make_next(r, ".processes", make_new)) < 0)
-		return ts_fail_errno(&r->err, "the folder of the recordings cannot be made");
+		return ts_fail_errno(&r->err, "the folder of the recordings cannot be created");
 	if (!realpath(r->out, f->folder))
 		return ts_fail_errno(&r->err, "it cannot be found");
 	snprintf(fifo, sizeof(fifo), "%s/" TS_FOLLOW_FIFO, f->folder);

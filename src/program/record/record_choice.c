@@ -159,7 +159,7 @@ static int refuse_option(struct ts_recorder *r)
 {
 	const char *option = r->cli->qemu ? "--qemu" : r->cli->cpu ? "--cpu" : "--sysroot";
 
-	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s is QEMU's, not Valgrind's: leave it or --with valgrind out", option);
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s is QEMU's, not Valgrind's: omit it or --with valgrind", option);
 	return (int)ts_report_failure(r->program.path, &r->err);
 }
 

@@ -33,7 +33,7 @@ bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *
 	for (unsigned i = 0; i < 2; i++) {
 		last->parts[i].fd = ts_spool_open(folder);
 		if (last->parts[i].fd < 0)
-			return ts_fail_errno(err, "--last: no file can be made in %s", folder);
+			return ts_fail_errno(err, "--last: no file can be created in %s", folder);
 	}
 	return true;
 }

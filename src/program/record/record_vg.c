@@ -301,7 +301,7 @@ static bool begin_part(struct ts_recorder *r)
 	struct ucir_writer *w;
 
 	ts_log_decoder_count(l->decoder, &counts);
-	ts_log_decoder_tell_gaps(l->decoder);
+	ts_log_decoder_put_gaps(l->decoder);
 	ts_op_frames_close(&l->frames);
 	if (!end_press(r) || !ucir_writer_flush(l->press.writer, &r->err))
 		return false;
@@ -624,7 +624,7 @@ static void cut(struct ts_recorder *r)
 	}
 	if (!r->is_cut)
 		return;
-	ts_log_decoder_tell_gaps(r->log->decoder);
+	ts_log_decoder_put_gaps(r->log->decoder);
 	ts_op_frames_close(&r->log->frames);
 }
 

@@ -271,8 +271,8 @@ bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *
 /*
  * Begin a part after @n_steps steps of the run.
  *
- * Returns the writer of the part, to which the caller first writes the state of the program; NULL with @err if the file
- * cannot be truncated.
+ * Returns the writer of the part, to which the caller first writes the state of the program.
+ * Returns NULL with @err if the file cannot be truncated.
  */
 struct ucir_writer *ts_record_last_begin(struct ts_record_last *last, uint64_t n_steps, struct ts_error *err);
 

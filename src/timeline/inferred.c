@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sights.h"
+#include "inferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,34 +10,34 @@
 #include "src/base/vec.h"
 #include "src/trace/chunk.h"
 
-void ts_sights_fini(struct ts_sights *s)
+void ts_inferred_fini(struct ts_inferred_list *s)
 {
 	for (size_t i = 0; i < s->n_pages; i++)
 		free(s->pages[i].items);
 	free(s->pages);
 	free(s->items);
 	ts_hash_table_fini(&s->by_page);
-	*s = (struct ts_sights){ 0 };
+	*s = (struct ts_inferred_list){ 0 };
 }
 
 /* ------------------------------------------------------------------------------------------------- pages */
 
 static bool is_page(const void *user, uint32_t i, const void *page)
 {
-	return ((const struct ts_sights *)user)->pages[i].page == *(const uint64_t *)page;
+	return ((const struct ts_inferred_list *)user)->pages[i].page == *(const uint64_t *)page;
 }
 
 static uint64_t hash_of_page(const void *user, uint32_t i)
 {
-	return ts_hash(((const struct ts_sights *)user)->pages[i].page, 0);
+	return ts_hash(((const struct ts_inferred_list *)user)->pages[i].page, 0);
 }
 
-static uint32_t *find_slot(const struct ts_sights *s, uint64_t page)
+static uint32_t *find_slot(const struct ts_inferred_list *s, uint64_t page)
 {
 	return ts_hash_table_slot(&s->by_page, ts_hash(page, 0), is_page, s, &page);
 }
 
-static const struct ts_sight_page *find_page(const struct ts_sights *s, uint64_t page)
+static const struct ts_inferred_page *find_page(const struct ts_inferred_list *s, uint64_t page)
 {
 	const uint32_t *slot = find_slot(s, page);
 
@@ -45,7 +45,7 @@ static const struct ts_sight_page *find_page(const struct ts_sights *s, uint64_t
 }
 
 /* The page, added if it is new.  Returns NULL if memory is exhausted. */
-static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
+static struct ts_inferred_page *get_page(struct ts_inferred_list *s, uint64_t page)
 {
 	uint32_t *slot;
 
@@ -53,14 +53,14 @@ static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
 		return NULL;
 	slot = find_slot(s, page);
 	if (!*slot) {
-		if (!TS_PUSH(s->pages, s->n_pages, s->cap_pages, (struct ts_sight_page){ .page = page }))
+		if (!TS_PUSH(s->pages, s->n_pages, s->cap_pages, (struct ts_inferred_page){ .page = page }))
 			return NULL;
 		*slot = (uint32_t)s->n_pages;
 	}
 	return &s->pages[*slot - 1];
 }
 
-static bool room_in_page(struct ts_sight_page *pg)
+static bool room_in_page(struct ts_inferred_page *pg)
 {
 	return ts_vec_reserve(&pg->items, pg->n, &pg->cap, 1, sizeof(*pg->items));
 }
@@ -68,36 +68,36 @@ static bool room_in_page(struct ts_sight_page *pg)
 /* ---------------------------------------------------------------------------------------------- building */
 
 /* Does it begin where the last one ends, and is it of the same kind? */
-static bool continues(const struct ts_sights *s, const struct ts_sight *sight)
+static bool continues(const struct ts_inferred_list *s, const struct ts_inferred *range)
 {
-	const struct ts_sight *last = s->n ? &s->items[s->n - 1] : NULL;
+	const struct ts_inferred *last = s->n ? &s->items[s->n - 1] : NULL;
 
-	return last && last->pos == sight->pos && last->layer == sight->layer &&
-	       last->addr + last->len == sight->addr &&
-	       last->addr >> TS_PAGE_BITS == sight->addr >> TS_PAGE_BITS;
+	return last && last->pos == range->pos && last->layer == range->layer &&
+	       last->addr + last->len == range->addr &&
+	       last->addr >> TS_PAGE_BITS == range->addr >> TS_PAGE_BITS;
 }
 
-bool ts_sights_add(struct ts_sights *s, const struct ts_sight *sight)
+bool ts_inferred_add(struct ts_inferred_list *s, const struct ts_inferred *range)
 {
-	struct ts_sight_page *pg;
+	struct ts_inferred_page *pg;
 
-	if (continues(s, sight)) {
-		s->items[s->n - 1].len += sight->len;
+	if (continues(s, range)) {
+		s->items[s->n - 1].len += range->len;
 		return true;
 	}
 	if (s->n >= UINT32_MAX || !ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
 		return false;
-	pg = get_page(s, sight->addr >> TS_PAGE_BITS);
+	pg = get_page(s, range->addr >> TS_PAGE_BITS);
 	if (!pg || !room_in_page(pg))
 		return false;
 	pg->items[pg->n++] = (uint32_t)s->n;
-	s->items[s->n++] = *sight;
+	s->items[s->n++] = *range;
 	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ asking */
 
-size_t ts_sights_from(const struct ts_sights *s, uint64_t pos)
+size_t ts_inferred_from(const struct ts_inferred_list *s, uint64_t pos)
 {
 	size_t at = 0;
 
@@ -105,8 +105,8 @@ size_t ts_sights_from(const struct ts_sights *s, uint64_t pos)
 	return at;
 }
 
-/* How many of the page's sights are of a position below @pos. */
-static uint32_t count_below(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos)
+/* How many of the page's inferred ranges are of a position below @pos. */
+static uint32_t count_below(const struct ts_inferred_list *s, const struct ts_inferred_page *pg, uint64_t pos)
 {
 	uint32_t at = 0;
 
@@ -114,19 +114,19 @@ static uint32_t count_below(const struct ts_sights *s, const struct ts_sight_pag
 	return at;
 }
 
-static bool overlaps(const struct ts_sight *x, uint64_t addr, uint64_t last)
+static bool overlaps(const struct ts_inferred *x, uint64_t addr, uint64_t last)
 {
 	return x->addr <= last && x->addr + (x->len - 1) >= addr;
 }
 
-/* The nearest position of a sight of the page that has a byte of [addr, last]; UINT64_MAX: none. */
-static uint64_t find_in_page(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos, uint64_t addr,
+/* The nearest position of an inferred range of the page that has a byte of [addr, last]; UINT64_MAX: none. */
+static uint64_t find_in_page(const struct ts_inferred_list *s, const struct ts_inferred_page *pg, uint64_t pos, uint64_t addr,
 			     uint64_t last, bool is_reverse)
 {
 	uint32_t i = is_reverse && pos == UINT64_MAX ? pg->n : count_below(s, pg, pos + is_reverse);
 
 	for (; is_reverse ? i > 0 : i < pg->n; i = is_reverse ? i - 1 : i + 1) {
-		const struct ts_sight *x = &s->items[pg->items[i - is_reverse]];
+		const struct ts_inferred *x = &s->items[pg->items[i - is_reverse]];
 
 		if (overlaps(x, addr, last))
 			return x->pos;
@@ -134,15 +134,15 @@ static uint64_t find_in_page(const struct ts_sights *s, const struct ts_sight_pa
 	return UINT64_MAX;
 }
 
-/* The page after *at among those of [addr, last] that have sights; *at is 0 at first.  NULL after the last. */
-static const struct ts_sight_page *each_page(const struct ts_sights *s, uint64_t addr, uint64_t last,
+/* The page after *at among those of [addr, last] that have inferred ranges; *at is 0 at first.  NULL after the last. */
+static const struct ts_inferred_page *each_page(const struct ts_inferred_list *s, uint64_t addr, uint64_t last,
 					     uint64_t *at)
 {
 	uint64_t first = addr >> TS_PAGE_BITS, n_range = (last >> TS_PAGE_BITS) - first + 1;
 	bool is_few = n_range < s->n_pages;
 
 	while (*at < (is_few ? n_range : s->n_pages)) {
-		const struct ts_sight_page *pg = is_few ? find_page(s, first + *at) : &s->pages[*at];
+		const struct ts_inferred_page *pg = is_few ? find_page(s, first + *at) : &s->pages[*at];
 
 		++*at;
 		if (pg && pg->page >= first && pg->page <= last >> TS_PAGE_BITS)
@@ -151,9 +151,9 @@ static const struct ts_sight_page *each_page(const struct ts_sights *s, uint64_t
 	return NULL;
 }
 
-uint64_t ts_sights_find(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last, bool is_reverse)
+uint64_t ts_inferred_find(const struct ts_inferred_list *s, uint64_t pos, uint64_t addr, uint64_t last, bool is_reverse)
 {
-	const struct ts_sight_page *pg;
+	const struct ts_inferred_page *pg;
 	uint64_t best = UINT64_MAX, at = 0;
 
 	while (s->n && (pg = each_page(s, addr, last, &at)) != NULL)
@@ -161,7 +161,7 @@ uint64_t ts_sights_find(const struct ts_sights *s, uint64_t pos, uint64_t addr, 
 	return best;
 }
 
-static void hide(const struct ts_sight *x, uint64_t addr, size_t n, uint8_t *data, uint8_t *known)
+static void hide(const struct ts_inferred *x, uint64_t addr, size_t n, uint8_t *data, uint8_t *known)
 {
 	uint64_t first = x->addr > addr ? x->addr : addr;
 	uint64_t end = x->addr + (x->len - 1) < addr + (n - 1) ? x->addr + (x->len - 1) : addr + (n - 1);
@@ -172,13 +172,13 @@ static void hide(const struct ts_sight *x, uint64_t addr, size_t n, uint8_t *dat
 	memset(known + (first - addr), 0, (size_t)(end - first) + 1);
 }
 
-void ts_sights_hide(const struct ts_sights *s, uint32_t layer, uint64_t pos, uint64_t addr, size_t n,
+void ts_inferred_hide(const struct ts_inferred_list *s, uint32_t layer, uint64_t pos, uint64_t addr, size_t n,
 		    uint8_t *data, uint8_t *known)
 {
-	const struct ts_sight_page *pg = s->n ? find_page(s, addr >> TS_PAGE_BITS) : NULL;
+	const struct ts_inferred_page *pg = s->n ? find_page(s, addr >> TS_PAGE_BITS) : NULL;
 
 	for (uint32_t i = pg ? pg->n : 0; i-- > 0;) {
-		const struct ts_sight *x = &s->items[pg->items[i]];
+		const struct ts_inferred *x = &s->items[pg->items[i]];
 
 		if (x->pos <= pos)
 			return;

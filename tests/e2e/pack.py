@@ -492,7 +492,7 @@ def usage():
     with Desk() as desk:
         assert "needs -o FILE" in desk.run("pack", desk.trace, status=2).stderr
         assert "needs -o TRACE" in desk.run("unpack", desk.trace, status=2).stderr
-        assert "read, not written" in desk.run("pack", desk.trace, "-o", desk.trace, status=2).stderr
+        assert "an input, not an output" in desk.run("pack", desk.trace, "-o", desk.trace, status=2).stderr
 
 
 run_cases()

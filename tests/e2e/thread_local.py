@@ -201,7 +201,7 @@ def a_refusal_names_what_is_not_known():
         g("maintenance packet qC")
         thread = g.expect(r'"QC(.*)"')[1]
         g(f"maintenance packet qGetTLSAddr:{thread},0,1234")
-        g.expect(r'"E\.the dynamic linker does not list|"E\.no file of glibc is at hand')
+        g.expect(r'"E\.the dynamic linker does not list|"E\.no file of glibc is available')
 
 
 for target, compiler, has_sysroot in (("x86_64", "gcc", False), ("aarch64", "aarch64-linux-gnu-gcc", True)):

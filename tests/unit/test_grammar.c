@@ -148,7 +148,7 @@ START_TEST(bad_grammars_are_refused_where_they_are_bad)
 		{ HEAD "probe 65 3\n", "line 3, column 7: a number of at most 64 is expected" },
 		{ HEAD "missing never\n", "line 3, column 9: \"never\" is not one of the words" },
 		{ HEAD "name r1\n", "line 3, column 6: NAME=REGISTER is expected" },
-		{ HEAD "step pc [ [ [ [ [ \"a\" ] ] ] ] ]\n", "more than 4 brackets" },
+		{ HEAD "step pc [ [ [ [ [ \"a\" ] ] ] ] ]\n", "nested more than 4 deep" },
 		{ "tracestub grammar 1 x\nstep pc\n", "\"arch\" is missing" },
 		{ "tracestub grammar 1 x\narch arm x86_65\nstep pc\n", "line 2, column 10: \"x86_65\" is not the name of a processor" },
 		{ HEAD "items a \"x\"\nitems a \"y\"\n", "line 4, column 7: the items of \"a\" are listed twice" },

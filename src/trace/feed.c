@@ -145,8 +145,10 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 	give_back(f);
 	wait_for_batches(f);
 	b = lend(f);
-	if (!f->n_lent)
+	if (b && !f->n_lent) {
 		f->since = ts_now_ns();
+		f->waited = 0;
+	}
 	f->n_lent += b != NULL;
 	pthread_mutex_unlock(&f->lock);
 	if (b && b->has_learned && !ts_learned_give(&b->learned, f->rec))

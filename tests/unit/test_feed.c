@@ -8,8 +8,11 @@
 #include "src/timeline/lines.h"
 #include "src/trace/feed.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #define SEED 7
 #define N_STEPS (20 * TS_CHUNK_STEPS + 5)
@@ -467,6 +470,109 @@ START_TEST(a_thread_is_known_with_the_batch_in_which_it_appears)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------ who waits for whom */
+
+#define MS         INT64_C(1000000)
+#define N_JUDGED   400u
+#define MIN_JUDGED 256u
+
+/*
+ * The clock of this program runs ahead of the system's by what the caller and the decoder are said to take.  The decoder
+ * is said to take it while the caller waits, for which it waits itself.
+ */
+static atomic_int_least64_t ahead;
+static int64_t decode_ms, first_decode_ms;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
+static bool is_waiting, is_open = true;
+
+struct decoder;
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
+void __real_ts_feed_decode(struct decoder *d, struct ts_batch *b);
+void __wrap_ts_feed_decode(struct decoder *d, struct ts_batch *b);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int status = __real_clock_gettime(clock, t);
+	int64_t ns = t->tv_sec * INT64_C(1000000000) + t->tv_nsec + ahead;
+
+	t->tv_sec = ns / 1000000000;
+	t->tv_nsec = ns % 1000000000;
+	return status;
+}
+
+static void set_gate(bool *flag, bool value)
+{
+	pthread_mutex_lock(&gate);
+	*flag = value;
+	pthread_cond_broadcast(&gate_changed);
+	pthread_mutex_unlock(&gate);
+}
+
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until)
+{
+	int status;
+
+	set_gate(&is_waiting, true);
+	status = __real_pthread_cond_timedwait(cond, lock, until);
+	set_gate(&is_waiting, false);
+	return status;
+}
+
+void __wrap_ts_feed_decode(struct decoder *d, struct ts_batch *b)
+{
+	__real_ts_feed_decode(d, b);
+	pthread_mutex_lock(&gate);
+	while (!is_open && !is_waiting)
+		pthread_cond_wait(&gate_changed, &gate);
+	pthread_mutex_unlock(&gate);
+	ahead += (decode_ms + first_decode_ms) * MS;
+	first_decode_ms = 0;
+}
+
+/* Is the feed slow, after @n batches that the caller takes @ms for, each? */
+static bool is_slow_after(unsigned n, int64_t ms)
+{
+	struct script *many = script_random_new(SEED, N_JUDGED * TS_CHUNK_STEPS);
+	bool is_slow;
+
+	ts_feed_free(f);
+	f = ts_feed_new(&many->rec, &err);
+	ck_assert(ts_feed_go_ahead(f, &script_random_new(SEED, N_JUDGED * TS_CHUNK_STEPS)->rec, &err));
+	is_open = false;
+	for (unsigned i = 0; i < n; i++) {
+		next_batch();
+		ahead += ms * MS;
+	}
+	is_slow = ts_feed_is_slow(f);
+	set_gate(&is_open, true);
+	ts_feed_free(f);
+	f = NULL;
+	script_free(many);
+	return is_slow;
+}
+
+START_TEST(a_feed_is_slow_where_the_caller_waits_for_a_third_of_its_time)
+{
+	decode_ms = 480; /* of 1,480; the first batches, which are decoded before the caller begins, are free */
+	ck_assert(!is_slow_after(N_JUDGED - 50, 1000));
+	decode_ms = 750;
+	ck_assert(is_slow_after(N_JUDGED - 50, 1000));
+	ck_assert(!is_slow_after(MIN_JUDGED - 1, 1000)); /* too early to say */
+}
+END_TEST
+
+/* The first batch takes long where the trace must be found on a disk: the caller has not begun then. */
+START_TEST(waiting_for_the_first_batch_does_not_count)
+{
+	first_decode_ms = 1000000;
+	ck_assert(!is_slow_after(N_JUDGED - 50, 1000));
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("feed");
@@ -489,6 +595,8 @@ Suite *unit_suite(void)
 	tcase_add_test(tc, a_thread_goes_far_when_it_may);
 	tcase_add_loop_test(tc, a_look_that_fails_is_a_failure_of_its_batch, 0, 2);
 	tcase_add_test(tc, a_thread_is_known_with_the_batch_in_which_it_appears);
+	tcase_add_test(tc, a_feed_is_slow_where_the_caller_waits_for_a_third_of_its_time);
+	tcase_add_test(tc, waiting_for_the_first_batch_does_not_count);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -76,8 +76,8 @@ enum ts_next ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_
 bool ts_flow_is_cut(const struct ts_flow *f);
 
 /*
- * The number of steps that may have used the bytes, and whose instruction is unknown: what they compare, compute, or use as an
- * address is not among the hops.
+ * The number of steps that may have used the bytes, and whose instruction or operands are unknown: what they compare, compute, or
+ * use as an address is not among the hops.
  */
 uint64_t ts_flow_n_unknown(const struct ts_flow *f);
 

@@ -31,6 +31,9 @@ struct ts_flow {
 	size_t n_hops, cap_hops, next_hop;
 	struct ts_location dest[TS_FLOW_MAX_DEST]; /* the places that the current step writes */
 	unsigned n_dest;
+	unsigned n_described;  /* the first ones are what the instruction writes by its operands ... */
+	unsigned n_registers;  /* ... then come registers that the recording lists, then memory */
+	bool is_described;     /* the instruction's operands are all that it writes */
 	bool is_full;          /* it writes more */
 	bool loses_registers;  /* all become unknown in it */
 	struct ts_sources sources;

@@ -249,6 +249,7 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 
 	f->n_dest = 0;
 	f->is_full = false;
+	f->is_described = true;
 	if (!st)
 		return false;
 	f->loses_registers = loses_registers(b, st);
@@ -258,11 +259,15 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 		if (!leave_out(f, pos, thread, &ops, err))
 			return false;
 		add_operand_dest(f, &ops, thread);
+		f->is_described = ops.is_complete;
 		if (f->is_physical && !add_machine_dest(f, pos, &ops, thread, err))
 			return false;
 	}
-	if ((!f->loses_registers && !add_effects(f, pos, is_insn, false, err)) ||
-	    (!f->is_physical && !add_effects(f, pos, is_insn, true, err)))
+	f->n_described = f->n_dest;
+	if (!f->loses_registers && !add_effects(f, pos, is_insn, false, err))
+		return false;
+	f->n_registers = f->n_dest;
+	if (!f->is_physical && !add_effects(f, pos, is_insn, true, err))
 		return false;
 	f->taint.is_cut |= f->is_full;
 	return true;
@@ -617,6 +622,16 @@ static void sort_hops(struct ts_flow *f)
 	f->n_hops = n;
 }
 
+/* Bytes are overwritten by what the operands of the instruction do not name: nobody knows whether they are part of what came. */
+static bool is_lost_unknown(const struct ts_flow *f, const struct fate *fates)
+{
+	for (unsigned i = f->n_described; !f->is_described && i < f->n_registers; i++) {
+		if (fates[i].lost)
+			return true;
+	}
+	return false;
+}
+
 /* All that the step writes is found before any of it counts as written. */
 bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
 {
@@ -631,6 +646,7 @@ bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct 
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = find_fate(f, pos, &f->dest[i], &fates[i], err) &&
 		       report_written(f, pos, &f->dest[i], &fates[i], is_compare, err);
+	f->n_unknown += done && is_lost_unknown(f, fates);
 	done = done && forget(f, pos, err);
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = apply(f, pos, &f->dest[i], &fates[i], err);

@@ -124,13 +124,13 @@ static void make_each(struct ts_x86_work *w, unsigned unit)
 	ts_x86_clear_above(w, to);
 }
 
-/* blendv: each lane is that of one source, by a bit of the same lane of a mask, which is the last operand. */
-static void make_blend_by(struct ts_x86_work *w, unsigned unit)
+/* Three sources, lane by lane: blendv (the last one is the mask, of which a bit decides), and sums of products. */
+static void make_of_three(struct ts_x86_work *w, unsigned unit)
 {
 	const struct ts_x86_operand *to = &w->op[0];
 	unsigned n = w->ops->n, first = w->n > 3 ? 1 : 0;
 
-	if (w->n < 3 || (to->size != 16 && to->size != 32)) {
+	if (w->n < 3 || (to->size != 16 && to->size != 32) || w->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED) {
 		ts_x86_mix(w, 0);
 		return;
 	}
@@ -346,8 +346,8 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "andps", make_lanes, 1 },
 	{ "blendpd", ts_x86_make_blend, 8 },
 	{ "blendps", ts_x86_make_blend, 4 },
-	{ "blendvpd", make_blend_by, 8 },
-	{ "blendvps", make_blend_by, 4 },
+	{ "blendvpd", make_of_three, 8 },
+	{ "blendvps", make_of_three, 4 },
 	{ "broadcastf128", ts_x86_make_broadcast, 16 },
 	{ "broadcasti128", ts_x86_make_broadcast, 16 },
 	{ "broadcastsd", ts_x86_make_broadcast, 8 },
@@ -368,6 +368,30 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "extractf128", make_extract_half, 0 },
 	{ "extracti128", make_extract_half, 0 },
 	{ "extractps", make_extract, 4 },
+	{ "fmadd132pd", make_of_three, 8 },
+	{ "fmadd132ps", make_of_three, 4 },
+	{ "fmadd213pd", make_of_three, 8 },
+	{ "fmadd213ps", make_of_three, 4 },
+	{ "fmadd231pd", make_of_three, 8 },
+	{ "fmadd231ps", make_of_three, 4 },
+	{ "fmsub132pd", make_of_three, 8 },
+	{ "fmsub132ps", make_of_three, 4 },
+	{ "fmsub213pd", make_of_three, 8 },
+	{ "fmsub213ps", make_of_three, 4 },
+	{ "fmsub231pd", make_of_three, 8 },
+	{ "fmsub231ps", make_of_three, 4 },
+	{ "fnmadd132pd", make_of_three, 8 },
+	{ "fnmadd132ps", make_of_three, 4 },
+	{ "fnmadd213pd", make_of_three, 8 },
+	{ "fnmadd213ps", make_of_three, 4 },
+	{ "fnmadd231pd", make_of_three, 8 },
+	{ "fnmadd231ps", make_of_three, 4 },
+	{ "fnmsub132pd", make_of_three, 8 },
+	{ "fnmsub132ps", make_of_three, 4 },
+	{ "fnmsub213pd", make_of_three, 8 },
+	{ "fnmsub213ps", make_of_three, 4 },
+	{ "fnmsub231pd", make_of_three, 8 },
+	{ "fnmsub231ps", make_of_three, 4 },
 	{ "fxrstor", make_area, 0 },
 	{ "fxrstor64", make_area, 0 },
 	{ "fxsave", make_area, IS_SAVED },
@@ -442,7 +466,7 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "pavgb", make_lanes, 1 },
 	{ "pavgw", make_lanes, 2 },
 	{ "pblendd", ts_x86_make_blend, 4 },
-	{ "pblendvb", make_blend_by, 1 },
+	{ "pblendvb", make_of_three, 1 },
 	{ "pblendw", ts_x86_make_blend, 2 },
 	{ "pbroadcastb", ts_x86_make_broadcast, 1 },
 	{ "pbroadcastd", ts_x86_make_broadcast, 4 },

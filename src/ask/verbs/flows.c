@@ -122,7 +122,7 @@ static void note_open(struct flows *x)
 		snprintf(x->rows.note, sizeof(x->rows.note), "more memory came from these bytes than is followed");
 	else if (n_unknown && ts_query_has_operands(q))
 		snprintf(x->rows.note, sizeof(x->rows.note),
-			 "of %" PRIu64 " steps the instruction is not known: what they compute, compare or use as an address is not listed; "
+			 "of %" PRIu64 " steps the instruction is not known, or not all that it does: what they compute, compare or use as an address is not listed; "
 			 "--exec or --image may have their bytes", n_unknown);
 }
 

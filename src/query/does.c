@@ -30,7 +30,7 @@ struct ts_does ts_does_of_operands(const struct ts_regset *set, const struct ts_
 	return does;
 }
 
-struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask)
+struct ts_does ts_does_of_location(const struct ts_regset *set, bool is_regs, uint64_t base, uint64_t mask)
 {
 	struct ts_does does = { 0 };
 
@@ -44,7 +44,7 @@ struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint6
 		uint64_t rest = mask >> first;
 		unsigned len = ~rest ? (unsigned)__builtin_ctzll(~rest) : 64;
 
-		does.regs |= regs_in(ts_query_regset(q), base + first, len);
+		does.regs |= regs_in(set, base + first, len);
 		mask = first + len < 64 ? mask >> (first + len) << (first + len) : 0;
 	}
 	return does;

@@ -23,8 +23,6 @@ struct ts_decoded {
 	uint32_t process;
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
-	bool is_plain;                   /* it is an instruction, and no system call: it writes nothing but ->does */
-	struct ts_does does;             /* what it writes, whether or not it completed */
 	struct ts_op_mode mode;
 	size_t len; /* bytes that are known; those of the instruction are ops.len */
 	uint8_t bytes[TS_MAX_INSN];
@@ -44,13 +42,26 @@ bool ts_query_has_operands(const struct ts_query *q);
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
-/* The same for the code at the address of step @pos, whether or not it completed. */
-struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
+/*
+ * The instruction of @st, a step of chunk @chunk in batch @b, if it was decoded before; it does not read the trace.  It has
+ * completed, and is valid until another instruction is asked for.
+ *
+ * Returns NULL if only ts_query_insn() can tell: it was not decoded for this chunk, its bytes are no instruction, or the step
+ * has events.
+ */
+const struct ts_decoded *ts_query_insn_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b,
+					       const struct ts_step *st);
 
 /*
- * The same, if it was decoded before.  @st is a step of @chunk.  Returns NULL if it must be decoded: ask ts_query_code().
+ * Set *does to what the instruction of @st, a step of chunk @chunk in batch @b, writes.  It does not read the trace.
+ *
+ * Returns false if only ts_query_insn() can tell: it was not asked for this code before, or the step has events.
  */
-const struct ts_decoded *ts_query_known_code(struct ts_query *q, uint64_t chunk, const struct ts_step *st);
+bool ts_query_does_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
+			   struct ts_does *does);
+
+/* The code at the address of step @pos, as ts_query_insn(), whether or not it completed. */
+struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
  * The same for a caller inside a question about registers: what ts_query_insn() returned stays valid.  It is valid until

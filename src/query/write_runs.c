@@ -65,6 +65,11 @@ static void join(struct ts_does *to, const struct ts_does *more)
 	to->lacks_code |= more->lacks_code;
 }
 
+static struct ts_does does_of(const struct ts_query *q, const struct ts_decoded *d)
+{
+	return d->is_insn ? ts_does_of_operands(ts_query_regset(q), &d->ops) : not_known;
+}
+
 static uint32_t hash(const uint8_t *bytes, size_t len)
 {
 	uint64_t h = len;
@@ -147,10 +152,12 @@ static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, struct 
 {
 	for (uint64_t pos = start; pos < end; pos++) {
 		const struct ts_decoded *d = ts_query_code(q, pos, err);
+		struct ts_does more;
 
 		if (!d)
 			return false;
-		join(does, &d->does);
+		more = does_of(q, d);
+		join(does, &more);
 	}
 	return true;
 }
@@ -246,12 +253,9 @@ bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const
 			struct ts_error *err)
 {
 	const struct ts_write_runs *f = q->write_runs;
-	struct ts_run_facts run;
-	uint32_t n = 0;
+	uint32_t n = ts_query_n_runs(q);
 
 	*s = (struct ts_run_search){ .best = TS_NO_POS };
-	while (ts_query_run(q, n, &run))
-		n++;
 	s->runs = malloc((n + (size_t)1) * sizeof(*s->runs));
 	if (!s->runs)
 		return ts_no_memory(err, "what instructions do");

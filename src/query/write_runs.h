@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "does.h"
 #include "insns.h"
 
 /*

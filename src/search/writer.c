@@ -74,7 +74,7 @@ static void take_does(struct ts_writer_search *s, const struct ts_query *q, cons
 		return;
 	if (!known->is_used || known->kind != loc->kind || known->base != loc->base || known->mask != mask) {
 		*known = (struct ts_writer_does){ true, loc->kind, loc->base, mask, { 0 } };
-		known->does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, mask);
+		known->does = ts_does_of_location(ts_query_regset(q), loc->kind == TS_IN_REGS, loc->base, mask);
 	}
 	s->does = known->does;
 }
@@ -321,8 +321,8 @@ static bool pass_over(struct ts_writer_search *s, struct ts_query *q, struct ts_
 {
 	const struct ts_regset *set = ts_query_regset(q);
 	uint64_t first = s->first > s->stop ? s->first : s->stop, chunk, start;
-	const struct ts_decoded *d;
 	const struct ts_steps *b;
+	struct ts_does does;
 
 	if (s->pos <= first || s->may_contradict)
 		return true;
@@ -337,8 +337,7 @@ static bool pass_over(struct ts_writer_search *s, struct ts_query *q, struct ts_
 
 		if (st->thread != s->loc.owner || (s->loc.kind != TS_IN_PC && may_change(s, set, b, st)))
 			return true;
-		d = ts_query_known_code(q, chunk, st);
-		if (!d || !d->is_plain || ts_does_share(&d->does, &s->does))
+		if (!ts_query_does_at_hand(q, chunk, b, st, &does) || ts_does_share(&does, &s->does))
 			return true;
 	}
 	return true;

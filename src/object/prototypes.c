@@ -117,15 +117,27 @@ void ts_prototypes_add_frames(struct ts_prototypes *p, struct ts_source *src)
 
 /* -------------------------------------------------------------------------------------------------- functions */
 
+/* Go lists results as parameters.  Of several none is shown. */
+static bool add_result(struct ts_prototypes *p, struct ts_prototype *x, struct ts_die_facts *f)
+{
+	if (x->result.form != TS_FORM_NONE || !f->has_type)
+		x->has_go_result = false;
+	else
+		ts_type_classify(&p->budget, &f->type, &x->result);
+	return true;
+}
+
 static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf_Die *die)
 {
 	struct ts_parameter *to = &x->parameters[x->n];
 	struct ts_die_facts f;
 
+	ts_die_collect(&p->budget, die, &f);
+	if (f.is_result && x->is_foreign)
+		return add_result(p, x, &f);
 	if (x->n == TS_MAX_PARAMETERS)
 		return true;
-	ts_die_collect(&p->budget, die, &f);
-	to->reg = ts_die_register_at(die, x->addr);
+	to->n_pieces = ts_die_registers_at(die, x->addr, to->pieces);
 	to->type = (struct ts_value_type){ .form = TS_FORM_UNKNOWN };
 	if (f.has_type)
 		ts_type_classify(&p->budget, &f.type, &to->type);
@@ -150,7 +162,7 @@ static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, D
 	if (!ts_vec_reserve(&u->items, u->n, &u->cap, 1, sizeof(*u->items)))
 		return false;
 	x = &u->items[u->n];
-	*x = (struct ts_prototype){ .addr = entry, .is_foreign = is_foreign };
+	*x = (struct ts_prototype){ .addr = entry, .is_foreign = is_foreign, .has_go_result = u->is_go_by_registers };
 	if (f.has_type)
 		ts_type_classify(&p->budget, &f.type, &x->result);
 	for (got = dwarf_child(die, &child); !got && done && ts_type_spend(&p->budget, 1);
@@ -187,6 +199,15 @@ static bool read_scope(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwa
 	return done;
 }
 
+/* Go 1.17 and later say so, on processors on which they pass arguments in registers. */
+static bool is_by_registers(Dwarf_Die *unit)
+{
+	Dwarf_Attribute at;
+	const char *producer = dwarf_attr(unit, DW_AT_producer, &at) ? dwarf_formstring(&at) : NULL;
+
+	return producer && strstr(producer, "regabi");
+}
+
 static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
 {
 	Dwarf_Die die;
@@ -198,6 +219,7 @@ static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
 	language = dwarf_srclang(&die);
 	if (language == DW_LANG_Mips_Assembler)
 		return; /* assemblers list functions, but not their parameters */
+	u->is_go_by_registers = language == DW_LANG_Go && is_by_registers(&die);
 	read_scope(p, u, &die, language == DW_LANG_Go || language == DW_LANG_Rust, 0);
 	if (u->n)
 		qsort(u->items, u->n, sizeof(*u->items), ts_by_u64);

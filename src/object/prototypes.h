@@ -17,10 +17,19 @@
 
 #define TS_MAX_PARAMETERS 16u
 
+/* The maximum number of registers that hold a parameter at a function's entry, by DWARF's location. */
+#define TS_MAX_PIECES 4u
+
+struct ts_register_piece {
+	int16_t reg;  /* DWARF's number */
+	uint16_t len; /* bytes; 0: all of the parameter */
+};
+
 struct ts_parameter {
 	const char *name; /* borrowed from the table; NULL: it has none */
 	struct ts_value_type type;
-	int reg;      /* DWARF's number of the register that holds it at the function's entry; -1: unknown */
+	struct ts_register_piece pieces[TS_MAX_PIECES]; /* in the order of its bytes */
+	unsigned n_pieces; /* 0: unknown */
 };
 
 struct ts_prototype {
@@ -29,6 +38,7 @@ struct ts_prototype {
 	struct ts_parameter parameters[TS_MAX_PARAMETERS];
 	unsigned n;       /* at most TS_MAX_PARAMETERS: further parameters are omitted */
 	bool is_foreign;  /* its language passes arguments by another convention */
+	bool has_go_result; /* of Go with its convention of registers: the one result, if it is a number, is in the first of them */
 };
 
 struct ts_prototypes;

@@ -35,7 +35,7 @@ struct ts_die_facts {
 	Dwarf_Die type, origin; /* origin: its declaration, or its abstract function */
 	Dwarf_Word size, encoding, offset, bit_offset, count, convention; /* size and offset in bytes */
 	bool has_type, has_origin, has_code, has_size, has_offset, has_count, has_convention,
-		is_bits, is_vector, is_static;
+		is_bits, is_vector, is_static, is_result; /* is_result: of Go, a parameter that is a result */
 };
 
 /* The facts of @die; those that cannot be read, or that the budget does not allow, are absent. */
@@ -44,8 +44,13 @@ void ts_die_facts(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts 
 /* As ts_die_facts(), with missing facts taken from the entry's origins. */
 void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
 
-/* DWARF's number of the register that holds the parameter @die when its function is entered at @addr; -1: none. */
-int ts_die_register_at(Dwarf_Die *die, uint64_t addr);
+struct ts_register_piece;
+
+/*
+ * The registers that hold the parameter @die when its function is entered at @addr, at most TS_MAX_PIECES.  Returns their number; 0 if
+ * it is elsewhere, or in part.
+ */
+unsigned ts_die_registers_at(Dwarf_Die *die, uint64_t addr, struct ts_register_piece *pieces);
 
 /* The type of the entry @die. */
 void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_type *type);
@@ -67,7 +72,7 @@ struct ts_prototype_unit {
 	Dwarf_Off off;
 	struct ts_prototype *items; /* owned; by address */
 	size_t n, cap;
-	bool is_read;
+	bool is_read, is_go_by_registers;
 };
 
 /* A place at which a function was inlined. */

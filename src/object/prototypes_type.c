@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "prototypes_parts.h"
 
+#include "prototypes.h"
+
 #include <gelf.h>
 #include <string.h>
 
@@ -51,6 +53,7 @@ static int take_attribute(Dwarf_Attribute *at, void *user)
 	case DW_AT_data_bit_offset: take_number(at, &f->bit_offset, &f->is_bits); break;
 	case DW_AT_GNU_vector: f->is_vector = true; break;
 	case DW_AT_external: f->is_static = true; break;
+	case DW_AT_variable_parameter: dwarf_formflag(at, &f->is_result); break;
 	default: break;
 	}
 	return DWARF_CB_OK;
@@ -85,17 +88,35 @@ void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_fact
 	}
 }
 
-int ts_die_register_at(Dwarf_Die *die, uint64_t addr)
+static int register_of(const Dwarf_Op *op)
+{
+	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
+		return op->atom - DW_OP_reg0;
+	return op->atom == DW_OP_regx && op->number < 256 ? (int)op->number : -1;
+}
+
+unsigned ts_die_registers_at(Dwarf_Die *die, uint64_t addr, struct ts_register_piece *pieces)
 {
 	Dwarf_Attribute at;
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (!dwarf_attr(die, DW_AT_location, &at) || dwarf_getlocation_addr(&at, addr, &ops, &n, 1) != 1 || n != 1)
-		return -1;
-	if (ops->atom >= DW_OP_reg0 && ops->atom <= DW_OP_reg31)
-		return ops->atom - DW_OP_reg0;
-	return ops->atom == DW_OP_regx && ops->number < 256 ? (int)ops->number : -1;
+	if (!dwarf_attr(die, DW_AT_location, &at) || dwarf_getlocation_addr(&at, addr, &ops, &n, 1) != 1 || !n)
+		return 0;
+	if (n == 1) {
+		pieces[0] = (struct ts_register_piece){ (int16_t)register_of(ops), 0 };
+		return pieces[0].reg >= 0;
+	}
+	if (n % 2 || n / 2 > TS_MAX_PIECES)
+		return 0;
+	for (size_t i = 0; i < n; i += 2) {
+		int reg = register_of(&ops[i]);
+
+		if (reg < 0 || ops[i + 1].atom != DW_OP_piece || !ops[i + 1].number || ops[i + 1].number > 16)
+			return 0;
+		pieces[i / 2] = (struct ts_register_piece){ (int16_t)reg, (uint16_t)ops[i + 1].number };
+	}
+	return (unsigned)(n / 2);
 }
 
 unsigned ts_type_addr_len(Elf *elf)

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Arguments and results of calls as the program's types say; what is expected are the values in the source of values.c."""
 import functools
+import json
+import os
+import pathlib
+import shutil
 import struct
 import subprocess
 
 from _ask import Asker
 from _record import LIMIT, build, record
-from _tap import TRACESTUB, add_case, case, run_cases
+from _tap import TRACESTUB, add_case, case, run_cases, skip
 
 
 asker = functools.cache(Asker)      # a process for each recording: it reads the types of the C library once
@@ -129,6 +133,43 @@ def an_assembler_s_functions_have_the_registers_of_the_convention():
         out = recorded("call_over.S", f"-nostdlib -static {options}")
         answers.append([c["arguments"] for c in rows(out, "calls")])
     assert answers[0] == answers[1] and all(len(a) == 6 for a in answers[0]), answers
+
+
+GO = """package main
+
+//go:noinline
+func add(a int, b int32, s string, f float64) (int, string) { return a + int(b) + len(s) + int(f), s }
+
+//go:noinline
+func sum(p *int32, n uint8, x uint64) uint64 { return uint64(*p) + uint64(n) + x }
+
+//go:noinline
+func half(f float64) float64 { return f / 2 }
+
+func main() {
+	n, _ := add(1, -2, "hello", 3.5)
+	k := int32(7)
+	println(half(float64(n-2)), sum(&k, 9, 10))
+}
+"""
+
+
+@case
+def go_has_arguments_and_one_result_in_registers():
+    """By its debugging information: a string is two registers. Of two results none is shown."""
+    if not shutil.which("go"):
+        skip("no go")
+    pathlib.Path("values.go").write_text(GO)
+    subprocess.run(["go", "build", "-o", "values-go", "values.go"], check=True, timeout=LIMIT,
+                   env={**os.environ, "GOCACHE": os.path.abspath("go-cache"), "GO111MODULE": "off", "GOTOOLCHAIN": "local"})
+    record("go.ucir", "./values-go")
+    done = subprocess.run([TRACESTUB, "query", "--quiet", "go.ucir", "calls", "main.*", "--json"], capture_output=True, text=True, timeout=LIMIT)
+    got = {row["callee"]: row for row in map(json.loads, done.stdout.splitlines()[:-1])}
+    assert got["main.half"]["arguments"] == ["5.0"] and got["main.half"]["result"] == "2.5", got["main.half"]
+    assert got["main.sum"]["arguments"][1:] == ["0x9", "0xa"] and got["main.sum"]["result"] == "0x1a", got["main.sum"]
+    a, b, text, f = got["main.add"]["arguments"]
+    assert (a, b, f) == ("0x1", "0xfffffffe", "3.5") and text.endswith(hex_of("q", 5)) and len(text) == 47, got["main.add"]
+    assert got["main.add"]["result"] is None
 
 
 @case

@@ -123,18 +123,27 @@ static bool take_next(struct passing *p, const struct ts_value_type *t, struct v
 	return true;
 }
 
-/* The register that the debugging information names. */
-static bool take_named(const struct passing *p, int number, const struct ts_value_type *t, struct value *v)
+/* The registers that the debugging information names. */
+static bool take_named(const struct passing *p, const struct ts_parameter *x, const struct ts_value_type *t, struct value *v)
 {
 	const struct ts_regset *set = ts_query_regset(p->ask->q);
+	size_t at = 0, len = t->size;
 
-	if (!p->abi->is_sysv64 || number < 0 || t->size > 16)
+	for (unsigned i = 0; i < x->n_pieces && x->pieces[i].len; i++)
+		at += x->pieces[i].len;
+	if (!p->abi->is_sysv64 || !x->n_pieces || t->size > (at ? sizeof(v->data) : 16) || (at && at != t->size))
 		return false;
 	v->has_place = true;
-	if ((size_t)number < sizeof(dwarf_names) / sizeof(*dwarf_names))
-		take_register(p, ts_regset_find(set, dwarf_names[number]), 0, t->size, v);
-	else if ((unsigned)number - DWARF_XMM0 < TS_MAX_VECTORS)
-		take_register(p, p->abi->vectors[(unsigned)number - DWARF_XMM0], 0, t->size, v);
+	at = 0;
+	for (unsigned i = 0; i < x->n_pieces; i++, at += len) {
+		unsigned number = (unsigned)x->pieces[i].reg;
+
+		len = x->pieces[i].len ? x->pieces[i].len : t->size;
+		if (number < sizeof(dwarf_names) / sizeof(*dwarf_names))
+			take_register(p, ts_regset_find(set, dwarf_names[number]), at, len, v);
+		else if (number - DWARF_XMM0 < TS_MAX_VECTORS)
+			take_register(p, p->abi->vectors[number - DWARF_XMM0], at, len, v);
+	}
 	return true;
 }
 
@@ -248,7 +257,7 @@ bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const stru
 		if (!take_next(&p, t, &v, err))
 			return false;
 		if (!v.has_place)
-			take_named(&p, x->reg, t, &v);
+			take_named(&p, x, t, &v);
 		if (is_for_people && x->name)
 			ts_buf_printf(out, "%.40s=", x->name);
 		if (is_for_people && x->name && !v.has_place)
@@ -316,6 +325,12 @@ static const struct ts_value_type *result_type(const struct ts_abi *abi, const s
 	return is_i386 && f->result.form == TS_FORM_FLOAT ? &x87 : &f->result;
 }
 
+/* Go has a number in rax or xmm0, as System V has. */
+static bool has_foreign_result(const struct ts_abi *abi, const struct ts_prototype *f)
+{
+	return f->has_go_result && abi->is_sysv64 && ((f->result.form == TS_FORM_NUMBER && f->result.size <= 8) || (f->result.form == TS_FORM_FLOAT && f->result.size <= 8));
+}
+
 bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
 		     uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, struct ts_error *err)
 {
@@ -323,7 +338,7 @@ bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct 
 	const struct ts_value_type *t = result_type(abi, f);
 	struct value v = { .has_place = false };
 
-	if (t->form == TS_FORM_NONE || t->form == TS_FORM_UNKNOWN || f->is_foreign || is_clone) {
+	if (t->form == TS_FORM_NONE || t->form == TS_FORM_UNKNOWN || is_clone || (f->is_foreign && !has_foreign_result(abi, f))) {
 		ts_buf_putc(out, 0);
 		return true;
 	}

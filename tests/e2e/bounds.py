@@ -16,27 +16,17 @@ from _count import Counter, can_count
 from _rsp import Rsp
 from _server import Server
 from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases
+from _weigh import weigh
 
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 
 
-# Starts a command and waits for it.  A child's peak of memory is at least that of the process that starts it: this is small.
-WAIT = """import os, sys
-child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
-status, usage = os.wait4(child, 0)[1:]
-os.write(int(sys.argv[1]), f"{os.waitstatus_to_exitcode(status)} {usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}".encode())"""
-
-
 def run_and_weigh(path, *argv):
     """The status, the processor's time and the most memory (KiB) of a command about @path, and what it said."""
-    out, (ours, its) = FOLDER / "said", os.pipe()
+    out = FOLDER / "said"
     with open(out, "wb") as f:
-        subprocess.run([sys.executable, "-ISc", WAIT, str(its), TRACESTUB, argv[0], path, "--index", "none", *argv[1:]], stdout=f, stderr=f,
-                       check=True, pass_fds=[its])
-    status, seconds, memory = os.read(ours, 100).split()
-    os.close(ours)
-    os.close(its)
-    return int(status), float(seconds), int(memory), out.read_text(errors="replace")
+        weighed = weigh(TRACESTUB, argv[0], path, "--index", "none", *argv[1:], stdout=f, stderr=f)
+    return *weighed, out.read_text(errors="replace")
 
 
 def cost(path, *argv):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`find` of what a step makes millions of: all rows, in order, and not all of them in memory at once."""
-import os
 import struct
 import subprocess
 
 from _tap import IS_SANITIZED, TRACESTUB, add_case, run_cases
+from _weigh import weigh
 
 MIB = 1 << 20
-LEN, MAPPED, START = 2 * MIB, 0x40000000, 0x10000000
+LEN, MAPPED, START = MIB, 0x40000000, 0x10000000
 STEPS, MAPS_AT = 3200, 1000
-MAX_MIB = 48  # kept all at once they take 150 MiB and more
+MAX_MIB = 24  # kept all at once they take 75 MiB and more
 
 
 def mapping(addr, length):
@@ -68,13 +68,11 @@ def wanted(base):
 def run(*argv):
     """The rows of an answer, and the most memory that the command had, in MiB."""
     with open("rows", "w+") as out:
-        command = subprocess.Popen([TRACESTUB, "query", *argv, "--quiet"], stdout=out, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(command.pid, 0)
-        command.returncode = os.waitstatus_to_exitcode(status)
+        status, _, most = weigh(TRACESTUB, "query", *argv, "--quiet", stdout=out, stderr=subprocess.DEVNULL)
         out.seek(0)
         rows = [line.rstrip("\n").split("\t") for line in out][1:]
-    assert command.returncode in (0, 1), command.returncode
-    return rows, usage.ru_maxrss / 1024
+    assert status in (0, 1), status
+    return rows, most / 1024
 
 
 def all_zeros_are_found(base):

@@ -9,14 +9,14 @@
 
 #include <check.h>
 
-static inline void unit_mark_point(const char *file, int line)
+static inline void unit_mark_point(const char *path, int line)
 {
 	static int last;
 
 	if (line == last)
 		return;
 	last = line;
-	_mark_point(file, line);
+	_mark_point(path, line);
 }
 
 #define _mark_point(file, line) unit_mark_point(file, line)

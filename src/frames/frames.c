@@ -116,10 +116,8 @@ bool ts_frame_value(const struct ts_frame *f, uint32_t number, int64_t *value)
 
 /* ------------------------------------------------------------------------------------- a frame a position */
 
-static bool get_step(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
+static bool get_step(struct ts_frames *, uint64_t n, struct ts_frame *out, struct ts_error *)
 {
-	(void)f;
-	(void)err;
 	out->pos = n;
 	out->tracepoint = 1;
 	out->is_whole = true;
@@ -129,9 +127,8 @@ static bool get_step(struct ts_frames *f, uint64_t n, struct ts_frame *out, stru
 	return true;
 }
 
-static uint64_t step_pos(const struct ts_frames *f, uint64_t n)
+static uint64_t step_pos(const struct ts_frames *, uint64_t n)
 {
-	(void)f;
 	return n;
 }
 

@@ -241,14 +241,10 @@ static void compare_shared(void)
 
 /* -------------------------------------------------------------------------------- callbacks */
 
-static void on_map(Addr addr, SizeT len, Bool r, Bool w, Bool x, ULong handle)
+static void on_map(Addr addr, SizeT len, Bool, Bool, Bool, ULong)
 {
 	const NSegment *seg = VG_(am_find_nsegment)(addr);
 
-	(void)r;
-	(void)w;
-	(void)x;
-	(void)handle;
 	if (!ts_is_on || !seg)
 		return;
 	len = (len + PAGE - 1) & ~(SizeT)(PAGE - 1);
@@ -267,11 +263,10 @@ static void on_protect(Addr addr, SizeT len, Bool r, Bool w, Bool x)
 	log_range(TS_LOG_PROTECT, addr, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), prot_of(r, w, x));
 }
 
-static void on_move(Addr from, Addr to, SizeT len)
+static void on_move(Addr, Addr to, SizeT len)
 {
 	const NSegment *seg = VG_(am_find_nsegment)(to);
 
-	(void)from;
 	if (ts_is_on && seg)
 		log_map(seg, to, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), False, True);
 }
@@ -282,12 +277,11 @@ static Addr page_up(Addr addr)
 }
 
 /* The break need not lie between pages. */
-static void on_brk(Addr addr, SizeT len, ThreadId tid)
+static void on_brk(Addr addr, SizeT len, ThreadId)
 {
 	Addr start = page_up(addr), end = page_up(addr + len);
 	const NSegment *seg = VG_(am_find_nsegment)(start);
 
-	(void)tid;
 	if (ts_is_on && end > start && seg)
 		log_map(seg, start, end - start, False, False);
 }
@@ -529,10 +523,8 @@ static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
 	return num;
 }
 #else
-static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
+static UInt as_wide(UInt num, UWord [TS_LOG_N_ARGS], UWord *)
 {
-	(void)args;
-	(void)ret;
 	return num;
 }
 #endif

@@ -445,10 +445,8 @@ static UChar classify(const UChar *insn, UInt len)
 	return i + 1 < len && is_x87_arithmetic(insn[i], insn[i + 1]) ? TS_LOG_INSN_X87 : 0;
 }
 #else
-static UChar classify(const UChar *insn, UInt len)
+static UChar classify(const UChar *, UInt)
 {
-	(void)insn;
-	(void)len;
 	return 0;
 }
 #endif
@@ -747,15 +745,13 @@ static IRSB *translate_logged(const IRSB *in, Int first, Bool is_at)
 }
 
 /* The guest's registers are described by the layout. */
-IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
-		   const VexArchInfo *host, IRType guest_word, IRType host_word)
+IRSB *ts_translate(VgCallbackClosure *, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+		   const VexArchInfo *, IRType guest_word, IRType host_word)
 {
 	const struct ts_place *place = ts_window_place();
 	Int first = first_insn(in);
 	Bool is_at = False, is_unseen;
 
-	(void)closure;
-	(void)host;
 	if (first == in->stmts_used)
 		return in;
 	tl_assert(guest_word == host_word);

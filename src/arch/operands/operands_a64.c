@@ -564,9 +564,5 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 
 bool ts_operands_a64_init(struct ts_decoder *d)
 {
-	if (!ts_cs_init(d, CS_ARCH_ARM64, CS_MODE_ARM, false, find_register))
-		return false;
-	d->decode = decode;
-	d->text = ts_cs_text;
-	return true;
+	return ts_cs_init(d, CS_ARCH_ARM64, CS_MODE_ARM, false, find_register, decode);
 }

@@ -676,11 +676,5 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 bool ts_operands_arm_init(struct ts_decoder *d)
 {
 	/* code of a big-endian processor may be of either order: it is not decoded */
-	if (d->set->arch->is_big_endian)
-		return true;
-	if (!ts_cs_init(d, CS_ARCH_ARM, CS_MODE_ARM, true, find_register))
-		return false;
-	d->decode = decode;
-	d->text = ts_cs_text;
-	return true;
+	return d->set->arch->is_big_endian || ts_cs_init(d, CS_ARCH_ARM, CS_MODE_ARM, true, find_register, decode);
 }

@@ -40,9 +40,12 @@ struct ts_cs_work {
 	unsigned order;      /* of the operand that is a source */
 };
 
-/* Open the library for @d, and place those of its registers that @find knows.  Returns false if memory is exhausted. */
+/*
+ * Open the library for @d, which decodes by @decode, and place those of its registers that @find knows.  Returns false if
+ * memory is exhausted.
+ */
 bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb,
-		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg));
+		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg), __typeof__(d->decode) decode);
 void ts_cs_free(struct ts_capstone *cs);
 
 /* Decode; NULL if the bytes are no instruction. */

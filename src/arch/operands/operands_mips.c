@@ -303,9 +303,5 @@ bool ts_operands_mips_init(struct ts_decoder *d)
 
 	if (d->set->arch->is_big_endian)
 		mode |= (unsigned)CS_MODE_BIG_ENDIAN;
-	if (!ts_cs_init(d, CS_ARCH_MIPS, (cs_mode)mode, false, find_register))
-		return false;
-	d->decode = decode;
-	d->text = ts_cs_text;
-	return true;
+	return ts_cs_init(d, CS_ARCH_MIPS, (cs_mode)mode, false, find_register, decode);
 }

@@ -163,11 +163,10 @@ static void make_scalar(struct ts_x86_work *w, unsigned how)
 }
 
 /* ptest: two flags, the others become zero. */
-static void make_test(struct ts_x86_work *w, unsigned arg)
+static void make_test(struct ts_x86_work *w, unsigned)
 {
 	enum { CF = 1, ZF = 64 };
 
-	(void)arg;
 	w->written = CF | ZF;
 	w->zeroed = TS_X86_STATUS_FLAGS & ~w->written & ~0x400u;
 	ts_x86_mix_flags(w);
@@ -300,12 +299,11 @@ static void make_broadcast(struct ts_x86_work *w, unsigned unit)
 }
 
 /* vpermq and vpermpd with an immediate. */
-static void make_permute(struct ts_x86_work *w, unsigned arg)
+static void make_permute(struct ts_x86_work *w, unsigned)
 {
 	struct pick p = { .unit = 8 };
 	unsigned imm = (unsigned)ts_x86_immediate(w);
 
-	(void)arg;
 	if (w->op[0].size != 32 || !w->op[w->n - 1].is_constant) {
 		ts_x86_mix(w, 0);
 		return;
@@ -316,14 +314,13 @@ static void make_permute(struct ts_x86_work *w, unsigned arg)
 }
 
 /* insertps: one element moves, those of the mask become zero. */
-static void make_insert_element(struct ts_x86_work *w, unsigned arg)
+static void make_insert_element(struct ts_x86_work *w, unsigned)
 {
 	const struct ts_x86_operand a = whole(w, first_source(w)), b = whole(w, last_source(w)),
 				    to = whole(w, 0);
 	unsigned imm = (unsigned)ts_x86_immediate(w), source = b.size == 16 ? imm >> 6 & 3 : 0;
 	bool is_legacy = w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 
-	(void)arg;
 	for (unsigned i = 0; i < 4; i++) {
 		if (imm >> i & 1)
 			ts_x86_fill(w, &to, 4 * i, 4, TS_WAY_ZERO);
@@ -390,11 +387,10 @@ static struct ts_x86_operand with_upper(const struct ts_x86_work *w, unsigned i)
 }
 
 /* vextractf128: a half of a vector of 32 bytes. */
-static void make_extract_half(struct ts_x86_work *w, unsigned arg)
+static void make_extract_half(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand from = with_upper(w, 1);
 
-	(void)arg;
 	if (from.size != 32 || w->op[0].size != 16) {
 		ts_x86_mix(w, 0);
 		return;

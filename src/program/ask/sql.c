@@ -104,9 +104,8 @@ struct shell {
 	struct ts_error err;
 };
 
-static bool is_stopped(void *user)
+static bool is_stopped(void *)
 {
-	(void)user;
 	return ts_is_interrupted();
 }
 

@@ -685,9 +685,8 @@ static bool is_there(const char *path)
 }
 
 /* Before the first is written: the names are the archive's, and the user has not said which files may go. */
-static bool check_place(const struct ts_pack *p, const struct place *to, struct ts_error *err)
+static bool check_place(const struct ts_pack *, const struct place *to, struct ts_error *err)
 {
-	(void)p;
 	return !is_there(to->path) ||
 	       ts_fail(err, TS_EIO, TS_NO_OFF, "%s exists already, and is not replaced: nothing was unpacked",
 		       to->path);

@@ -107,33 +107,17 @@ static UShort place_of(IRExpr *atom)
 
 static Bool const_bits(const IRConst *c, ULong *bits)
 {
+	*bits = 0;
 	switch (c->tag) {
-	case Ico_U1:
-		*bits = c->Ico.U1;
-		return True;
-	case Ico_U8:
-		*bits = c->Ico.U8;
-		return True;
-	case Ico_U16:
-		*bits = c->Ico.U16;
-		return True;
-	case Ico_U32:
-		*bits = c->Ico.U32;
-		return True;
-	case Ico_U64:
-		*bits = c->Ico.U64;
-		return True;
-	case Ico_F64i:
-		*bits = c->Ico.F64i;
-		return True;
-	case Ico_V128:
-		*bits = 0;
-		return c->Ico.V128 == 0;
-	case Ico_V256:
-		*bits = 0;
-		return c->Ico.V256 == 0;
-	default:
-		return False;
+	case Ico_U1: *bits = c->Ico.U1; return True;
+	case Ico_U8: *bits = c->Ico.U8; return True;
+	case Ico_U16: *bits = c->Ico.U16; return True;
+	case Ico_U32: *bits = c->Ico.U32; return True;
+	case Ico_U64: *bits = c->Ico.U64; return True;
+	case Ico_F64i: *bits = c->Ico.F64i; return True;
+	case Ico_V128: return c->Ico.V128 == 0;
+	case Ico_V256: return c->Ico.V256 == 0;
+	default: return False;
 	}
 }
 

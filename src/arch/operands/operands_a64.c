@@ -451,11 +451,8 @@ static bool make_system(struct work *x)
 			ts_cs_add(&x->w, ts_cs_part(&x->w, &r, 0, 8), ts_op_nowhere(), TS_WAY_SYSTEM);
 		return true;
 	}
-	if (ts_cs_is_one_of(&x->w, "brk hlt hvc smc eret")) {
-		x->w.ops->flow = TS_OP_TRAP;
-		x->w.ops->is_complete = false;
-		return true;
-	}
+	if (ts_cs_is_one_of(&x->w, "brk hlt hvc smc eret"))
+		return ts_cs_trap(&x->w);
 	if (ts_cs_is(&x->w, "mrs") && is_reg(x, 0)) {
 		bool is_flags = strstr(x->w.insn->op_str, "nzcv") != NULL;
 

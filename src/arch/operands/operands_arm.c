@@ -457,13 +457,6 @@ static bool make_system_call(struct work *x)
 	return true;
 }
 
-static bool make_trap(struct work *x)
-{
-	x->w.ops->flow = TS_OP_TRAP;
-	x->w.ops->is_complete = false;
-	return true;
-}
-
 /* A register of the system becomes one of the program. */
 static bool make_status(struct work *x)
 {
@@ -571,7 +564,7 @@ static bool make_by_id(struct work *x)
 	case ARM_INS_BKPT:
 	case ARM_INS_UDF:
 	case ARM_INS_HVC:
-	case ARM_INS_SMC: return make_trap(x);
+	case ARM_INS_SMC: return ts_cs_trap(&x->w);
 	case ARM_INS_MRS:
 	case ARM_INS_MRC: return make_status(x);
 	case ARM_INS_VMRS: return make_vmrs(x);

@@ -40,6 +40,14 @@ struct ts_cs_work {
 	unsigned order;      /* of the operand that is a source */
 };
 
+/* The instruction traps, and its effects are not known.  Returns true. */
+static inline bool ts_cs_trap(struct ts_cs_work *w)
+{
+	w->ops->flow = TS_OP_TRAP;
+	w->ops->is_complete = false;
+	return true;
+}
+
 /*
  * Open the library for @d, which decodes by @decode, and place those of its registers that @find knows.  Returns false if
  * memory is exhausted.

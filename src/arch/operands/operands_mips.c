@@ -228,11 +228,8 @@ static bool make_system(struct work *x)
 		}
 		return true;
 	}
-	if (ts_cs_is_one_of(&x->w, "break eret deret wait")) {
-		x->w.ops->flow = TS_OP_TRAP;
-		x->w.ops->is_complete = false;
-		return true;
-	}
+	if (ts_cs_is_one_of(&x->w, "break eret deret wait"))
+		return ts_cs_trap(&x->w);
 	if (ts_cs_is_one_of(&x->w, "rdhwr mfc0 dmfc0")) {
 		if (to.len)
 			ts_cs_add(&x->w, whole(x, &to), ts_op_nowhere(), TS_WAY_PROCESSOR);

@@ -336,8 +336,7 @@ static void make_system(struct work *x)
 		x->w.ops->flow = TS_OP_SYSCALL;
 		ts_cs_add(&x->w, whole(x, &to), ts_op_nowhere(), TS_WAY_SYSTEM);
 	} else {
-		x->w.ops->flow = TS_OP_TRAP;
-		x->w.ops->is_complete = false;
+		ts_cs_trap(&x->w);
 	}
 }
 

@@ -39,6 +39,11 @@ bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to
 
 _Static_assert(TS_MAX_RUN_LEN == TS_MAX_RUN && TS_TOUCHED_LEN == TS_LINE_LEN, "what the index has");
 
+uint32_t ts_query_n_runs(const struct ts_query *q)
+{
+	return (uint32_t)q->tl->runs.n;
+}
+
 bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run)
 {
 	const struct ts_runs *r = &q->tl->runs;

@@ -580,7 +580,9 @@ static void put_json_bytes(const struct ts_form *form, const struct ts_row *row,
 
 		if (form->verb->columns[i].type != TS_COLUMN_VALUE)
 			continue;
-		ts_buf_printf(out, ",\"%s_bytes\":%s", form->verb->columns[i].name, has_bytes ? "\"" : "null");
+		ts_buf_puts(out, ",\"");
+		ts_buf_puts(out, form->verb->columns[i].name);
+		ts_buf_puts(out, has_bytes ? "_bytes\":\"" : "_bytes\":null");
 		if (has_bytes) {
 			ts_row_put_bytes(row, i, out);
 			ts_buf_putc(out, '"');

@@ -35,9 +35,8 @@ static const uint8_t magic[8] = { 0x25, 0x60, 0xaf, 0x8a, 0x82, 0x28, 0x7c, 0x67
 
 /* ------------------------------------------------------------------------------------------------- header */
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
-	(void)file_len;
 	return len >= sizeof(magic) && !memcmp(head, magic, sizeof(magic)) ? 64 : 0;
 }
 

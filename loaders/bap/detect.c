@@ -177,7 +177,7 @@ static bool has_open_bits(const struct bap *rec)
 }
 
 /* Take in a frame as a reader does, up to the first one of another thread. */
-static void look_at_flags(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
+static void look_at_flags(struct scan *s, const struct pb_message *std, struct ts_cursor *, void *user)
 {
 	struct bap *rec = s->stream.rec;
 	struct flags_look *look = user;
@@ -185,7 +185,6 @@ static void look_at_flags(struct scan *s, const struct pb_message *std, struct t
 	uint16_t insn_len;
 	uint64_t pc;
 
-	(void)body;
 	s->is_over |= !has_open_bits(rec) || (std && std->v[STD_THREAD_ID - 1].n != rec->first_thread);
 	if (s->is_over)
 		return;
@@ -237,13 +236,11 @@ static bool is_mips_opcode(uint8_t top)
 	}
 }
 
-static void look_at_code(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
+static void look_at_code(struct scan *, const struct pb_message *std, struct ts_cursor *, void *user)
 {
 	const struct pb_value *raw = std ? &std->v[STD_RAWBYTES - 1] : NULL;
 	int *lead = user;
 
-	(void)s;
-	(void)body;
 	if (raw && raw->n == 4)
 		*lead += is_mips_opcode(raw->p[0]) - is_mips_opcode(raw->p[3]);
 }
@@ -335,11 +332,10 @@ static bool register_name(struct ts_cursor item, const struct pb_value **name, s
 	return true;
 }
 
-static void look_at_names(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
+static void look_at_names(struct scan *, const struct pb_message *std, struct ts_cursor *body, void *user)
 {
 	struct spelling *found = user;
 
-	(void)s;
 	for (unsigned field = STD_PRE_LIST; std && field <= STD_POST_LIST; field++) {
 		struct ts_cursor list = pb_sub(std, field, body), item;
 

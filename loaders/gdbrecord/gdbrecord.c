@@ -313,12 +313,11 @@ static bool find_program(struct notes *n)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
 	bool is_64;
 	size_t at;
 
-	(void)file_len;
 	if (len < sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) || memcmp(head, ELFMAG, SELFMAG) != 0)
 		return 0;
 	is_64 = head[EI_CLASS] == ELFCLASS64;

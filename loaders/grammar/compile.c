@@ -66,44 +66,35 @@ static bool take_missing(struct grammar *g, struct grammar_scan *s)
 	return take_choice(s, words, &g->missing);
 }
 
-static bool take_size(struct grammar *g, struct grammar_scan *s)
+/* *is_second gets which of two words it is. */
+static bool take_either(struct grammar_scan *s, const char *first, const char *second, bool *is_second)
 {
-	static const char *const words[] = { "shown", "insn", NULL };
+	const char *const words[] = { first, second, NULL };
 	uint8_t choice = 0;
 	bool done = take_choice(s, words, &choice);
 
-	g->is_sized_by_insn = choice == 1;
+	*is_second = choice == 1;
 	return done;
+}
+
+static bool take_size(struct grammar *g, struct grammar_scan *s)
+{
+	return take_either(s, "shown", "insn", &g->is_sized_by_insn);
 }
 
 static bool take_lists(struct grammar *g, struct grammar_scan *s)
 {
-	static const char *const words[] = { "some", "all", NULL };
-	uint8_t choice = 0;
-	bool done = take_choice(s, words, &choice);
-
-	g->is_complete = choice == 1;
-	return done;
+	return take_either(s, "some", "all", &g->is_complete);
 }
 
 static bool take_changes(struct grammar *g, struct grammar_scan *s)
 {
-	static const char *const words[] = { "some", "all", NULL };
-	uint8_t choice = 0;
-	bool done = take_choice(s, words, &choice);
-
-	g->has_all_changes = choice == 1;
-	return done;
+	return take_either(s, "some", "all", &g->has_all_changes);
 }
 
 static bool take_last(struct grammar *g, struct grammar_scan *s)
 {
-	static const char *const words[] = { "closed", "open", NULL };
-	uint8_t choice = 0;
-	bool done = take_choice(s, words, &choice);
-
-	g->is_open_end = choice == 1;
-	return done;
+	return take_either(s, "closed", "open", &g->is_open_end);
 }
 
 static bool take_number(struct grammar_scan *s, unsigned max, unsigned *n)

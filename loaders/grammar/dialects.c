@@ -13,11 +13,8 @@ const struct grammar_text *grammar_find(const char *name)
 }
 
 /* By its own grammar, which only the user can name. */
-static unsigned probe_nothing(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe_nothing(const uint8_t *, size_t, uint64_t)
 {
-	(void)head;
-	(void)len;
-	(void)file_len;
 	return 0;
 }
 

@@ -67,9 +67,8 @@ static bool is_wrapped(const uint8_t *head, size_t len)
 	       (!memcmp(head, magic, sizeof(magic)) || !memcmp(head, old_magic, sizeof(old_magic)));
 }
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
-	(void)file_len;
 	if (is_wrapped(head, len))
 		return 64;
 	return is_bare(head, len) ? 48 : 0;
@@ -405,13 +404,12 @@ static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *
 	return rvn_reader_new((struct rvn *)base, err);
 }
 
-static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *,
 		 struct ts_error *err)
 {
 	struct rvn *rec = (struct rvn *)base;
 	uint64_t off;
 
-	(void)opt;
 	ts_warner_init(&rec->warner, base);
 	rec->src = src;
 	rec->base.is_physical = true;

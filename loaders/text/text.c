@@ -388,9 +388,8 @@ static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
-	(void)file_len;
 	return len >= strlen(MAGIC) && !memcmp(head, MAGIC, strlen(MAGIC)) ? 64 : 0;
 }
 
@@ -424,14 +423,13 @@ static bool read_start(struct text *rec, struct text_reader *r, struct ts_error 
 	return !rec->base.initial.is_failed || ts_no_memory(err, "the state at position 0");
 }
 
-static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *,
 		 struct ts_error *err)
 {
 	struct text *rec = (struct text *)base;
 	struct text_reader *r;
 	bool done;
 
-	(void)opt;
 	rec->src = src;
 	r = reader_at(rec, 0, err);
 	done = r && read_start(rec, r, err);

@@ -406,9 +406,8 @@ static bool frames_get(struct ts_frames *frames, uint64_t n, struct ts_frame *ou
 	return true;
 }
 
-static uint64_t frames_pos(const struct ts_frames *frames, uint64_t n)
+static uint64_t frames_pos(const struct ts_frames *, uint64_t n)
 {
-	(void)frames;
 	return n;
 }
 

@@ -36,9 +36,8 @@
 /* Limit on the bytes of a segment of the program that are used. */
 #define MAX_SEGMENT (UINT64_C(64) << 20)
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
-	(void)file_len;
 	return len >= TFILE_MAGIC_LEN && !memcmp(head, TFILE_MAGIC, TFILE_MAGIC_LEN) ? 64 : 0;
 }
 

@@ -15,28 +15,6 @@ const char *ucir_kind_name(unsigned kind)
 	return kind < UCIR_N_KINDS ? names[kind] : "unknown op";
 }
 
-/* Little-endian numbers in bytes of which decode() has checked that they are there. */
-static inline uint16_t u16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static inline uint32_t u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap32(v);
-}
-
-static inline uint64_t u64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
-}
-
 /* Bytes of each kind that are always there, by version; 0: the version has no such op. */
 static const uint8_t fixed_lens[3][UCIR_N_KINDS] = {
 	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 34, 13, 14, 14, 1 },
@@ -49,14 +27,14 @@ static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t le
 {
 	size_t len = fixed_lens[version][UCIR_MAP];
 
-	op->addr = u64(p + 1);
-	op->len = version ? u64(p + 9) : u32(p + 9);
+	op->addr = ucir_u64(p + 1);
+	op->len = version ? ucir_u64(p + 9) : ucir_u32(p + 9);
 	p += len;
 	op->prot = p[-21];
-	op->file_off = u64(p - 20);
-	op->file_len = u64(p - 12);
-	op->n_desc = u16(p - 4);
-	op->n_file = u16(p - 2);
+	op->file_off = ucir_u64(p - 20);
+	op->file_len = ucir_u64(p - 12);
+	op->n_desc = ucir_u16(p - 4);
+	op->n_file = ucir_u16(p - 2);
 	op->desc = (const char *)p;
 	if (left - len >= op->n_desc)
 		op->file = op->desc + op->n_desc;
@@ -68,11 +46,11 @@ static __attribute__((noinline)) uint64_t decode_syscall(const uint8_t *p, unsig
 {
 	size_t len = fixed_lens[version][UCIR_SYSCALL], count_len = version < 2 ? 2 : 4;
 
-	op->num = version ? u32(p + 1) : u16(p + 1);
+	op->num = version ? ucir_u32(p + 1) : ucir_u16(p + 1);
 	op->bytes = p + len;
-	op->val = u64(op->bytes - count_len - 9);
+	op->val = ucir_u64(op->bytes - count_len - 9);
 	op->n_args = op->bytes[-(ptrdiff_t)count_len - 1];
-	op->n_ops = version < 2 ? u16(op->bytes - 2) : u32(op->bytes - 4);
+	op->n_ops = version < 2 ? ucir_u16(op->bytes - 2) : ucir_u32(op->bytes - 4);
 	return len + op->n_args * UINT64_C(8);
 }
 
@@ -81,36 +59,36 @@ static __attribute__((noinline)) uint64_t decode_new(const uint8_t *p, size_t le
 {
 	switch (op->kind) {
 	case UCIR_SIGNAL:
-		op->num = u16(p + 1);
-		op->code = (int32_t)u32(p + 3);
-		op->addr = u64(p + 7);
+		op->num = ucir_u16(p + 1);
+		op->code = (int32_t)ucir_u32(p + 3);
+		op->addr = ucir_u64(p + 7);
 		op->flags = p[15];
-		op->n_ops = u32(p + 16);
+		op->n_ops = ucir_u32(p + 16);
 		return len;
 	case UCIR_THREAD_END:
-		op->val = u32(p + 1);
+		op->val = ucir_u32(p + 1);
 		return len;
 	case UCIR_FORGET:
-		op->addr = u64(p + 1);
-		op->len = u64(p + 9);
+		op->addr = ucir_u64(p + 1);
+		op->len = ucir_u64(p + 9);
 		return len;
 	case UCIR_CHANGED:
-		op->addr = u64(p + 1);
-		op->len = u32(p + 9);
+		op->addr = ucir_u64(p + 1);
+		op->len = ucir_u32(p + 9);
 		op->bytes = p + len;
 		return len + op->len;
 	case UCIR_NOTE:
 		op->num = p[1];
-		op->len = u32(p + 2);
+		op->len = ucir_u32(p + 2);
 		op->bytes = p + len;
 		return len + op->len;
 	case UCIR_GAP:
-		op->val = u64(p + 1);
-		op->n_ops = u32(p + 9);
+		op->val = ucir_u64(p + 1);
+		op->n_ops = ucir_u32(p + 9);
 		return len;
 	default: /* END */
 		op->flags = p[1];
-		op->val = u32(p + 2);
+		op->val = ucir_u32(p + 2);
 		return len;
 	}
 }
@@ -134,13 +112,13 @@ static inline uint64_t decode(const uint8_t *p, size_t left, unsigned version, s
 	switch ((enum ucir_kind)op->kind) {
 	case UCIR_FRAME:
 	case UCIR_KEYFRAME:
-		op->val = u64(p + 1);
-		op->n_ops = u32(p + 9);
+		op->val = ucir_u64(p + 1);
+		op->n_ops = ucir_u32(p + 9);
 		return len;
 	case UCIR_JMP:
 	case UCIR_READ:
-		op->addr = u64(p + 1);
-		op->len = u32(p + 9);
+		op->addr = ucir_u64(p + 1);
+		op->len = ucir_u32(p + 9);
 		return len;
 	case UCIR_STEP:
 		op->len = p[1];
@@ -149,21 +127,21 @@ static inline uint64_t decode(const uint8_t *p, size_t left, unsigned version, s
 		ucir_op_take_reg(p, op);
 		return len;
 	case UCIR_SPREG:
-		op->num = u16(p + 1);
-		op->len = u16(p + 3);
+		op->num = ucir_u16(p + 1);
+		op->len = ucir_u16(p + 3);
 		op->bytes = p + len;
 		return len + op->len;
 	case UCIR_WRITE:
-		op->addr = u64(p + 1);
-		op->len = u32(p + 9);
+		op->addr = ucir_u64(p + 1);
+		op->len = ucir_u32(p + 9);
 		op->bytes = p + len;
 		return len + op->len;
 	case UCIR_MAP:
 		return decode_map(p, left, version, op);
 	case UCIR_UNMAP:
 	case UCIR_PROT:
-		op->addr = u64(p + 1);
-		op->len = version ? u64(p + 9) : u32(p + 9);
+		op->addr = ucir_u64(p + 1);
+		op->len = version ? ucir_u64(p + 9) : ucir_u32(p + 9);
 		op->prot = p[len - 1]; /* of no meaning to UNMAP */
 		return len;
 	case UCIR_SYSCALL:
@@ -236,7 +214,7 @@ uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t he
 
 		if (left < head_len + UCIR_WORD_LEN)
 			break;
-		if (*p != UCIR_WRITE || u64(p + 1) != addr || u32(p + 9) != 8 ||
+		if (*p != UCIR_WRITE || ucir_u64(p + 1) != addr || ucir_u32(p + 9) != 8 ||
 		    (head_len && memcmp(p - head_len, head, head_len)))
 			break;
 		memcpy(data + n * 8, p + UCIR_WORD_LEN - 8, 8);

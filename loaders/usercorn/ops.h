@@ -40,6 +40,28 @@
 #include "src/base/error.h"
 #include "stream.h"
 
+/* Little-endian numbers in bytes that are there. */
+static inline uint16_t ucir_u16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t ucir_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return le32toh(v);
+}
+
+static inline uint64_t ucir_u64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return le64toh(v);
+}
+
 enum ucir_kind {
 	UCIR_NOP,
 	UCIR_FRAME,
@@ -152,14 +174,9 @@ uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t he
 /* Set *op to the REG at @p, all of whose bytes are readable. */
 static inline void ucir_op_take_reg(const uint8_t *p, struct ucir_op *op)
 {
-	uint16_t num;
-	uint64_t val;
-
-	memcpy(&num, p + 1, sizeof(num));
-	memcpy(&val, p + 3, sizeof(val));
-	op->num = le16toh(num);
+	op->num = ucir_u16(p + 1);
 	op->bytes = p + 3;
-	op->val = le64toh(val);
+	op->val = ucir_u64(p + 3);
 }
 
 /* The fast path is for STEP and REG: nearly all ops. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
-#include <endian.h>
 #include <string.h>
 
 /* Longer accesses, and steps with more effects, are next()'s. */
@@ -40,25 +39,9 @@ struct plain {
 	uint32_t cap_effects, cap_data;
 };
 
-static inline uint64_t u64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return le64toh(v);
-}
-
-static inline uint32_t u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return le32toh(v);
-}
-
 static inline uint64_t address(const struct plain *x, const uint8_t *p)
 {
-	return u64(p) & x->mask;
+	return ucir_u64(p) & x->mask;
 }
 
 static inline bool has_room(const struct plain *x, const struct place *at)
@@ -87,9 +70,9 @@ static void give_back(struct undo *u, uint64_t *gprs)
 
 static inline bool take_frame(const struct plain *x, struct place *at)
 {
-	if (*at->p != UCIR_FRAME || u64(at->p + 1) != x->pid)
+	if (*at->p != UCIR_FRAME || ucir_u64(at->p + 1) != x->pid)
 		return false;
-	at->left = u32(at->p + 9);
+	at->left = ucir_u32(at->p + 9);
 	at->frame = at->p;
 	at->n_frames++;
 	at->p += UCIR_FRAME_LEN;
@@ -107,7 +90,7 @@ static inline bool take_reg(const struct plain *x, struct place *at)
 	if (__builtin_expect(num >= UCIR_N_REGS || slot->kind != UCIR_SLOT_REG || slot->len > 8 || x->undo->n == TS_MANY_EFFECTS, 0))
 		return false;
 	keep(x->undo, slot->gpr, x->t->gprs);
-	x->t->gprs[slot->gpr] = u64(at->p + 3);
+	x->t->gprs[slot->gpr] = ucir_u64(at->p + 3);
 	memcpy(x->data + at->n_data, at->p + 3, 8);
 	put(x, at, TS_FX_REG_WRITE, slot->off, slot->len, at->n_data);
 	at->n_data += slot->len;
@@ -117,8 +100,8 @@ static inline bool take_reg(const struct plain *x, struct place *at)
 
 static inline bool take_access(const struct plain *x, struct place *at, enum ts_effect_kind kind)
 {
-	uint64_t addr = address(x, at->p + 1), raw = u64(at->p + 1);
-	uint32_t len = u32(at->p + 9);
+	uint64_t addr = address(x, at->p + 1), raw = ucir_u64(at->p + 1);
+	uint32_t len = ucir_u32(at->p + 9);
 
 	if (__builtin_expect(len - 1 >= MAX_LEN || raw + (len - 1) < raw || len - 1 > x->mask - addr, 0))
 		return false;

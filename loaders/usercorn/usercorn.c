@@ -56,9 +56,8 @@ static uint8_t version_of(const struct header *h)
 	return h->version[0] | h->version[3];
 }
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
-	(void)file_len;
 	if (len < 4 || memcmp(head, MAGIC, 4) != 0)
 		return 0;
 	return len >= 8 && is_version_known(head + 4) ? 64 : 32;

@@ -28,9 +28,8 @@
 
 /* ------------------------------------------------------------------------------------------------ head */
 
-static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 {
-	(void)file_len;
 	if (len < 4 || memcmp(head, "TRAC", 4))
 		return 0;
 	return len > HEAD_LEN && head[HEAD_LEN] == '{' ? 40 : 32;
@@ -157,13 +156,12 @@ static bool choose_registers(struct x64dbg *rec, struct ts_error *err)
 	return true;
 }
 
-static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *,
 		 struct ts_error *err)
 {
 	struct x64dbg *rec = (struct x64dbg *)base;
 	struct ts_reader *first;
 
-	(void)opt;
 	ts_warner_init(&rec->warner, base);
 	rec->src = src;
 	if (!read_head(rec, err) || !choose_registers(rec, err))

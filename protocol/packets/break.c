@@ -140,11 +140,10 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 	return rsp_reply_error_text(r, "no memory for another breakpoint");
 }
 
-static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
 	struct place p = parse_place(s, a);
 
-	(void)r;
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	if (!s->is_in_child) /* gdb takes its breakpoints out of the child of a fork */

@@ -141,9 +141,8 @@ static enum rsp_done reply_stat(struct rsp_reply *r, const struct rsp_file *f)
 /* ------------------------------------------------------------------------------------------------ packets */
 
 /* All processes see the same file system. */
-static enum rsp_done pkt_setfs(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_setfs(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
-	(void)s;
 	rsp_args_u64(a);
 	return rsp_args_done(a) ? succeed(r, 0) : RSP_BAD;
 }
@@ -278,9 +277,8 @@ static enum rsp_done pkt_readlink(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_REPLIED;
 }
 
-static enum rsp_done pkt_pwrite(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_pwrite(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
-	(void)s;
 	rsp_args_u64(a);
 	rsp_args_expect(a, ',');
 	rsp_args_u64(a);
@@ -288,11 +286,10 @@ static enum rsp_done pkt_pwrite(struct rsp_session *s, struct rsp_args *a, struc
 	return rsp_args_ok(a) ? fail(r, FILE_EROFS) : RSP_BAD;
 }
 
-static enum rsp_done pkt_unlink(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_unlink(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
 	char path[PATH_MAX];
 
-	(void)s;
 	take_path(a, path);
 	return rsp_args_done(a) ? fail(r, FILE_EROFS) : RSP_BAD;
 }

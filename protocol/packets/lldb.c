@@ -18,21 +18,19 @@
  * The machine.  No triple: with one of Linux, lldb 14 stops at the program's entry by itself, and continues
  * to the end of the recording when it connects.
  */
-static enum rsp_done pkt_host_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_host_info(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	const struct ts_arch *arch = rsp_regset(s)->arch;
 
-	(void)a;
 	return rsp_reply_printf(r, "ptrsize:%u;endian:%s;", arch->addr_bits / 8, arch->is_big_endian ? "big" : "little");
 }
 
 /* The process of the current thread, by its id for the client. */
-static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	const struct ts_arch *arch = rsp_regset(s)->arch;
 	const char *osabi = ts_query_facts(s->target->q)->osabi;
 
-	(void)a;
 	rsp_reply_printf(r, "pid:%" PRIx64 ";ptrsize:%u;endian:%s;",
 			 (uint64_t)s->target->names.pids[rsp_process(s)], arch->addr_bits / 8,
 			 arch->is_big_endian ? "big" : "little");
@@ -111,12 +109,11 @@ static json_t *thread_json(const struct rsp_session *s, uint32_t thread)
 }
 
 /* The threads at the session's position.  '}' is escaped as in all binary data. */
-static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	json_t *list = json_array();
 	struct ts_buf text;
 
-	(void)a;
 	for (uint32_t i = 0; list && i < ts_query_n_threads(s->target->q); i++) {
 		if (rsp_thread_exists(s, i) && json_array_append_new(list, thread_json(s, i)) < 0) {
 			json_decref(list);
@@ -134,10 +131,8 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 	return RSP_REPLIED;
 }
 
-static enum rsp_done pkt_list_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_list_threads(struct rsp_session *s, struct rsp_args *, struct rsp_reply *)
 {
-	(void)a;
-	(void)r;
 	s->lists_threads = true;
 	return RSP_OK;
 }

@@ -102,22 +102,20 @@ static enum rsp_done pkt_x(struct rsp_session *s, struct rsp_args *a, struct rsp
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static enum rsp_done pkt_write_hex(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_write_hex(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct range range = take_range(a);
 
-	(void)s;
 	rsp_args_expect(a, ':');
 	if (!rsp_args_ok(a) || rsp_args_hex_len(a) != range.len || a->left != 2 * rsp_args_hex_len(a))
 		return RSP_BAD;
 	return rsp_reply_error_text(r, RSP_NO_WRITE);
 }
 
-static enum rsp_done pkt_write_binary(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_write_binary(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct range range = take_range(a);
 
-	(void)s;
 	rsp_args_expect(a, ':');
 	if (!rsp_args_ok(a) || a->left != range.len)
 		return RSP_BAD;
@@ -131,9 +129,8 @@ static bool is_physical(const struct rsp_session *s)
 	return ts_query_facts(s->target->q)->is_physical && !rsp_machine_is_virtual(s);
 }
 
-static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	return rsp_reply_puts(r, is_physical(s) ? "1" : "0");
 }
 

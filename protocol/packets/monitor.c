@@ -72,9 +72,8 @@ static void put_position(const struct rsp_session *s, struct ts_buf *out)
 		ts_buf_printf(out, "position %" PRIu64, s->pos);
 }
 
-static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
+static bool run_when(struct rsp_session *s, const char *, struct ts_buf *out)
 {
-	(void)arg;
 	put_position(s, out);
 	ts_buf_puts(out, ", thread ");
 	put_thread(s, s->stopped, out);
@@ -195,9 +194,8 @@ static enum rsp_command_end start_announce(struct rsp_session *s, const char *ar
 }
 
 /* For a script: answers when all background work is done. */
-static enum rsp_command_end start_wait(struct rsp_session *s, const char *arg, struct ts_buf *out)
+static enum rsp_command_end start_wait(struct rsp_session *s, const char *, struct ts_buf *out)
 {
-	(void)arg;
 	if (!rsp_wait_until_complete(s) || !rsp_wait_until_collected(s))
 		return RSP_COMMAND_LATER;
 	ts_buf_printf(out, "the recording has been read: positions 0 to %" PRIu64 "\n", rsp_last(s));
@@ -294,7 +292,7 @@ static const char *say_syscalls(const struct rsp_session *s)
 										    : "none so far";
 }
 
-static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
+static bool run_info(struct rsp_session *s, const char *, struct ts_buf *out)
 {
 	const struct ts_query *q = s->target->q;
 	const struct ts_facts *facts = ts_query_facts(q);
@@ -302,7 +300,6 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	struct ts_index_stats stats;
 	struct ts_ending ending;
 
-	(void)arg;
 	ts_query_stats(q, &stats);
 	ts_buf_printf(out, "format: %s%s%s\n", facts->format, facts->variant[0] ? ", " : "", facts->variant);
 	ts_buf_printf(out, "architecture: %s\n", facts->regs->arch->name);

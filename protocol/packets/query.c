@@ -108,10 +108,8 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 }
 
 /* gdb sends qSupported before this packet, lldb afterwards. */
-static enum rsp_done pkt_no_ack(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_no_ack(struct rsp_session *s, struct rsp_args *, struct rsp_reply *)
 {
-	(void)a;
-	(void)r;
 	if (!s->is_greeted)
 		s->is_lldb = true;
 	s->wants_noack = true;
@@ -119,37 +117,30 @@ static enum rsp_done pkt_no_ack(struct rsp_session *s, struct rsp_args *a, struc
 }
 
 /* Only lldb sends it; the suffixes are supported, but not needed. */
-static enum rsp_done pkt_thread_suffix(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_thread_suffix(struct rsp_session *s, struct rsp_args *, struct rsp_reply *)
 {
-	(void)a;
-	(void)r;
 	s->is_lldb = true;
 	return RSP_UNSUPPORTED;
 }
 
-static enum rsp_done pkt_error_strings(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_error_strings(struct rsp_session *, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)s;
-	(void)a;
 	r->error_style = RSP_ERROR_HEX;
 	return RSP_OK;
 }
 
-static enum rsp_done pkt_extended(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_extended(struct rsp_session *s, struct rsp_args *, struct rsp_reply *)
 {
-	(void)a;
-	(void)r;
 	s->is_extended = true;
 	return RSP_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------- settings */
 
-static enum rsp_done pkt_non_stop(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_non_stop(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_on = rsp_args_switch(a);
 
-	(void)s;
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	if (!is_on)
@@ -158,10 +149,8 @@ static enum rsp_done pkt_non_stop(struct rsp_session *s, struct rsp_args *a, str
 }
 
 /* Threads do not start or end while the client is stopped. */
-static enum rsp_done pkt_thread_events(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_thread_events(struct rsp_session *, struct rsp_args *a, struct rsp_reply *)
 {
-	(void)s;
-	(void)r;
 	rsp_args_switch(a);
 	return rsp_args_done(a) ? RSP_OK : RSP_BAD;
 }
@@ -181,11 +170,10 @@ static bool take_signals(struct rsp_args *a, uint64_t *set)
 }
 
 /* Signals that do not stop the program. */
-static enum rsp_done pkt_pass_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_pass_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
 	uint64_t set[TS_N_SIGNALS / 64] = { 0 };
 
-	(void)r;
 	if (!take_signals(a, set))
 		return RSP_BAD;
 	memcpy(s->passed_signals, set, sizeof(set));
@@ -193,12 +181,10 @@ static enum rsp_done pkt_pass_signals(struct rsp_session *s, struct rsp_args *a,
 }
 
 /* Signals that may be delivered: ignored, because the recorded program cannot change. */
-static enum rsp_done pkt_program_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_program_signals(struct rsp_session *, struct rsp_args *a, struct rsp_reply *)
 {
 	uint64_t set[TS_N_SIGNALS / 64] = { 0 };
 
-	(void)s;
-	(void)r;
 	return take_signals(a, set) ? RSP_OK : RSP_BAD;
 }
 
@@ -277,11 +263,10 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
  * is moved, or that it is not known: for a program that is not position-independent lldb would move the
  * symbols twice.
  */
-static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	const struct ts_located *at = &s->target->located;
 
-	(void)a;
 	if (at->by == TS_LOCATED_NOT || at->by == TS_LOCATED_LINKED)
 		return RSP_UNSUPPORTED;
 	if (at->is_pe)
@@ -293,10 +278,8 @@ static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, stru
 }
 
 /* The client offers to look up symbols ("::"), or sends a value ("VALUE:NAME"); none is needed. */
-static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_symbol(struct rsp_session *, struct rsp_args *a, struct rsp_reply *)
 {
-	(void)s;
-	(void)r;
 	if (rsp_args_peek(a) != ':')
 		rsp_args_u64(a);
 	rsp_args_expect(a, ':');
@@ -345,13 +328,12 @@ static void put_arguments(const struct ts_buf *cmdline, struct ts_buf *out)
 }
 
 /* "S;PROGRAM;ARGUMENTS;" in hex, or "U": gdb then keeps its own. */
-static enum rsp_done pkt_exec_and_args(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_exec_and_args(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	const struct ts_buf *cmdline = ts_query_facts(s->target->q)->cmdline;
 	const char *path = rsp_target_exec_path(s->target);
 	struct ts_buf args;
 
-	(void)a;
 	ts_buf_init(&args);
 	put_arguments(cmdline, &args);
 	if (path && cmdline->len && ts_buf_ok(&args) &&
@@ -383,12 +365,11 @@ static enum rsp_done leave(struct rsp_session *s, bool is_one)
 	return RSP_OK;
 }
 
-static enum rsp_done pkt_detach(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_detach(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
 	bool has_pid = a->left > 0;
 	struct rsp_args copy = *a;
 
-	(void)r;
 	if (has_pid && s->child && rsp_args_i64(&copy) == s->child && rsp_args_done(&copy)) {
 		s->child = 0;
 		s->is_in_child = false;
@@ -399,17 +380,15 @@ static enum rsp_done pkt_detach(struct rsp_session *s, struct rsp_args *a, struc
 	return rsp_args_done(a) ? leave(s, has_pid) : RSP_BAD;
 }
 
-static enum rsp_done pkt_vkill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_vkill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
-	(void)r;
 	take_pid(s, a);
 	return rsp_args_done(a) ? leave(s, true) : RSP_BAD;
 }
 
 /* gdb expects no reply, lldb that of a killed process. */
-static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	s->is_closing = true;
 	if (!s->is_lldb)
 		return RSP_CLOSE;
@@ -417,9 +396,8 @@ static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *a, struct 
 }
 
 /* Restart, which has no reply. */
-static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
-	(void)r;
 	rsp_args_u8(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
@@ -470,11 +448,8 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 }
 
 /* A packet is answered only when nothing runs. */
-static enum rsp_done pkt_ctrl_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_ctrl_c(struct rsp_session *, struct rsp_args *, struct rsp_reply *)
 {
-	(void)s;
-	(void)a;
-	(void)r;
 	return RSP_OK;
 }
 

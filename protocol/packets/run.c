@@ -128,9 +128,8 @@ static enum rsp_done pkt_reverse(struct rsp_session *s, struct rsp_args *a, stru
 	return resume(s, r, a->arg, true);
 }
 
-static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	if (s->is_detached)
 		return rsp_reply_puts(r, "W00");
 	rsp_session_stop_in(s, s->stopped);

@@ -26,14 +26,13 @@ static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
  * "Hg": for registers and memory.  "Hc": for the resume packets that name no thread; any and all leave it to
  * the recording.
  */
-static enum rsp_done pkt_H(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_H(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
 	bool is_step = rsp_args_accept(a, 'c');
 	struct rsp_args names = *a;
 	struct rsp_tid tid = rsp_args_tid(&names);
 	uint32_t thread;
 
-	(void)r;
 	if (!is_step) {
 		rsp_args_expect(a, 'g');
 		names = *a;
@@ -56,16 +55,14 @@ static enum rsp_done pkt_H(struct rsp_session *s, struct rsp_args *a, struct rsp
 	return RSP_OK;
 }
 
-static enum rsp_done pkt_T(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_T(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
-	(void)r;
 	take_thread(s, a);
 	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
 }
 
-static enum rsp_done pkt_qC(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_qC(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	rsp_reply_puts(r, "QC");
 	rsp_reply_tid(r, rsp_session_tid(s, s->thread));
 	return RSP_REPLIED;
@@ -118,16 +115,14 @@ static enum rsp_done reply_list(struct rsp_session *s, struct rsp_reply *r)
 	return RSP_REPLIED;
 }
 
-static enum rsp_done pkt_list_first(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_list_first(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	build_list(s);
 	return reply_list(s, r);
 }
 
-static enum rsp_done pkt_list_next(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_list_next(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	if (strcmp(s->document.name, list_name) != 0)
 		return RSP_BAD;
 	return reply_list(s, r);

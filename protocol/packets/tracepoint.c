@@ -65,9 +65,8 @@ static enum rsp_done refuse_while_running(struct rsp_reply *r)
 
 /* -------------------------------------------------------------------------------------------- definitions */
 
-static enum rsp_done pkt_init(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_init(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
-	(void)a;
 	rsp_tracing_reset(&s->tracing);
 	return own_tracing(s, r) ? RSP_OK : RSP_REPLIED;
 }
@@ -127,12 +126,11 @@ static enum rsp_done pkt_define_var(struct rsp_session *s, struct rsp_args *a, s
 	return ts_tracing_var(t, (const char *)a->p, a->left, TS_NO_OFF, &err) ? RSP_OK : refuse(r, &err);
 }
 
-static enum rsp_done pkt_enable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_enable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *)
 {
 	struct rsp_args point = *a;
 	struct ts_tracepoint *tp = NULL;
 
-	(void)r;
 	rsp_args_u32(a);
 	rsp_args_expect(a, ':');
 	rsp_args_u64(a);
@@ -269,9 +267,8 @@ static void interrupt_run(struct rsp_session *s)
 }
 
 /* The run goes on as a chore. */
-static void leave_run(struct rsp_session *s)
+static void leave_run(struct rsp_session *)
 {
-	(void)s;
 }
 
 static bool is_run_stuck(const struct rsp_session *s)
@@ -287,11 +284,10 @@ static const struct rsp_job_ops start_job = {
 	.is_stuck = is_run_stuck,
 };
 
-static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	struct ts_error err = { 0 };
 
-	(void)a;
 	if (!rsp_tracing_start(&s->tracing, rsp_process(s), s->layout ? &s->layout->regs : NULL,
 			       s->is_physical, &err))
 		return refuse(r, &err);
@@ -302,10 +298,8 @@ static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct
 	return RSP_DEFERRED;
 }
 
-static enum rsp_done pkt_stop(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_stop(struct rsp_session *s, struct rsp_args *, struct rsp_reply *)
 {
-	(void)a;
-	(void)r;
 	if (s->tracing.collector)
 		rsp_collector_stop(s->tracing.collector);
 	return RSP_OK;
@@ -320,12 +314,11 @@ static void put_buf(struct rsp_reply *r, struct ts_buf *text)
 	ts_buf_fini(text);
 }
 
-static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	struct ts_run_status status;
 	struct ts_buf text, notes;
 
-	(void)a;
 	ts_buf_init(&text);
 	ts_buf_init(&notes);
 	rsp_tracing_status(&s->tracing, &status, &notes);
@@ -339,12 +332,11 @@ static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struc
 
 /* ------------------------------------------------------------------------------------------ what there is */
 
-static enum rsp_done pkt_next_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_next_point(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	struct rsp_piece_cursor *at = &s->tracing.piece;
 	struct ts_buf text;
 
-	(void)a;
 	ts_buf_init(&text);
 	while (at->tp && !ts_tracepoint_format(at->tp, at->i++, &text)) {
 		at->tp = at->tp->next;
@@ -377,12 +369,11 @@ static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, 
 	return pkt_next_point(s, a, r);
 }
 
-static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *, struct rsp_reply *r)
 {
 	const struct ts_tvar *var = s->tracing.piece.var;
 	struct ts_buf text;
 
-	(void)a;
 	if (!var)
 		return rsp_reply_puts(r, "l");
 	s->tracing.piece.var = var->next;
@@ -437,9 +428,8 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 }
 
 /* No recording has static markers. */
-static enum rsp_done pkt_marker_at(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_marker_at(struct rsp_session *, struct rsp_args *a, struct rsp_reply *r)
 {
-	(void)s;
 	rsp_args_u64(a);
 	return rsp_args_done(a) ? rsp_reply_puts(r, "l") : RSP_BAD;
 }

@@ -351,32 +351,26 @@ static bool is_idle(const struct rsp_server *sv, const struct rsp_connection *c)
  */
 #define LINGER_NS INT64_C(50000)
 
-static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
+static void on_readable(struct ev_loop *, struct ev_io *w, int)
 {
 	struct rsp_connection *c = w->data;
 	struct rsp_server *sv = c->server;
 	int64_t now = ts_now_ns(), end = now + TS_SLICE_NS; /* then signals and other clients are checked */
 	bool has_input = take_input(c, 0);
 
-	(void)loop;
-	(void)events;
 	while (has_input && is_idle(sv, c) && (now = ts_now_ns()) < end)
 		has_input = take_input(c, now + LINGER_NS);
 }
 
-static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)
+static void on_writable(struct ev_loop *, struct ev_io *w, int)
 {
-	(void)loop;
-	(void)events;
 	rsp_connection_settle(w->data);
 }
 
-static void on_silence(struct ev_loop *loop, struct ev_timer *w, int events)
+static void on_silence(struct ev_loop *, struct ev_timer *w, int)
 {
 	struct rsp_connection *c = w->data;
 
-	(void)loop;
-	(void)events;
 	ts_log(TS_LOG_WARN, "a client that sent nothing for %g s was disconnected",
 	       c->server->opt->silence_s);
 	rsp_connection_close(c);

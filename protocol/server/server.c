@@ -58,13 +58,11 @@ void rsp_server_wake(struct rsp_server *sv)
 }
 
 /* One turn, so that input of other clients is read before the next. */
-static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
+static void on_turn(struct ev_loop *, struct ev_timer *w, int)
 {
 	struct rsp_server *sv = w->data;
 	struct rsp_connection *c = rsp_server_whose_turn(sv);
 
-	(void)loop;
-	(void)events;
 	if (!c)
 		return;
 	c->turn = ++sv->turns;
@@ -125,13 +123,12 @@ static void set_tcp_options(int fd)
 			   sizeof(options[i].value));
 }
 
-static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
+static void on_connect(struct ev_loop *loop, struct ev_io *w, int)
 {
 	struct rsp_server *sv = w->data;
 	struct ts_error err = { 0 };
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	(void)events;
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
 		fd = accept_anyway(sv);
 	if (fd < 0)
@@ -148,10 +145,8 @@ static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 	}
 }
 
-static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
+static void on_signal(struct ev_loop *, struct ev_signal *w, int)
 {
-	(void)loop;
-	(void)events;
 	rsp_server_end_loop(w->data);
 }
 
@@ -165,11 +160,10 @@ static void tell_all(struct rsp_server *sv)
 	}
 }
 
-static void on_silent_job(struct ev_loop *loop, struct ev_timer *w, int events)
+static void on_silent_job(struct ev_loop *loop, struct ev_timer *w, int)
 {
 	struct rsp_server *sv = w->data;
 
-	(void)events;
 	tell_all(sv);
 	if (!has_stuck_job(sv))
 		ev_timer_stop(loop, w);
@@ -183,10 +177,8 @@ static void send_symbols_read(void *user)
 	ev_async_send(sv->loop, &sv->symbols_read);
 }
 
-static void on_symbols_read(struct ev_loop *loop, struct ev_async *w, int events)
+static void on_symbols_read(struct ev_loop *, struct ev_async *w, int)
 {
-	(void)loop;
-	(void)events;
 	rsp_server_wake(w->data);
 }
 
@@ -201,12 +193,11 @@ static void has_grown(struct rsp_server *sv)
 		rsp_tracing_grow(&c->session.tracing, sv->target.q);
 }
 
-static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
+static void on_idle(struct ev_loop *loop, struct ev_idle *w, int)
 {
 	struct rsp_server *sv = w->data;
 	uint64_t last = ts_query_end(sv->target.q);
 
-	(void)events;
 	sv->is_growing = sv->opt->grow(sv->opt->grow_user);
 	tell_all(sv);
 	if (!sv->is_growing)

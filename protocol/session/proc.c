@@ -242,11 +242,10 @@ static void make_words_shown(struct ts_buf *words)
 		ts_utf8_make_shown((char *)words->data + i, strlen((char *)words->data + i), false);
 }
 
-static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *, struct ts_buf *text)
 {
 	const struct ts_buf *cmdline = ts_query_facts(s->target->q)->cmdline;
 
-	(void)t;
 	if (!cmdline->len)
 		return RSP_PROC_NONE;
 	ts_buf_put(text, cmdline->data, cmdline->len);
@@ -263,31 +262,28 @@ static enum rsp_proc read_environ(const struct rsp_session *s, const struct task
 }
 
 /* The working directory in which the recording began. */
-static enum rsp_proc read_cwd(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+static enum rsp_proc read_cwd(const struct rsp_session *s, const struct task *, struct ts_buf *text)
 {
 	const char *folder = ts_query_facts(s->target->q)->folder;
 
-	(void)t;
 	if (!folder)
 		return RSP_PROC_NONE;
 	ts_buf_puts(text, folder);
 	return RSP_PROC_LINK;
 }
 
-static enum rsp_proc read_exe(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+static enum rsp_proc read_exe(const struct rsp_session *s, const struct task *, struct ts_buf *text)
 {
-	(void)t;
 	if (!s->target->exec_path)
 		return RSP_PROC_NONE;
 	ts_buf_puts(text, s->target->exec_path);
 	return RSP_PROC_LINK;
 }
 
-static enum rsp_proc read_auxv(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+static enum rsp_proc read_auxv(const struct rsp_session *s, const struct task *, struct ts_buf *text)
 {
 	const struct ts_facts *facts = ts_query_facts(s->target->q);
 
-	(void)t;
 	if (!facts->auxv)
 		return RSP_PROC_NONE;
 	ts_buf_put(text, facts->auxv, facts->auxv_len);

@@ -133,14 +133,13 @@ static uint64_t id_of(const struct rsp_frame_store *st, uint64_t n)
 	return st->first_id + st->n_dropped + n;
 }
 
-static bool get_frame(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
+static bool get_frame(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *)
 {
 	const struct rsp_frame_store *st = store_of(f);
 	const struct stored_frame *frame = stored(st, n);
 	bool is_last = st->n_dropped + n + 1 == st->n_stored;
 	uint64_t end = is_last ? st->first_item + st->n_items : frame[1].item;
 
-	(void)err;
 	out->pos = frame->pos;
 	out->tracepoint = frame->number;
 	out->has_regs = frame->has_regs;

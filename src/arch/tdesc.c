@@ -159,11 +159,10 @@ static int put_bytes(void *to, const char *bytes, int len)
  * Without memory libxml2 leaves out a text or the end of an element, says so here, and returns as if it were
  * written.
  */
-static void note_failure(void *user, const char *fmt, ...)
+static void note_failure(void *user, const char *, ...)
 {
 	struct out *o = user;
 
-	(void)fmt;
 	o->is_failed = true;
 }
 
@@ -302,9 +301,8 @@ static int32_t need_num(struct parse *p, struct attrs a, const char *name, uint3
 	return num;
 }
 
-static void start_text(struct parse *p, struct attrs a)
+static void start_text(struct parse *p, struct attrs)
 {
-	(void)a;
 	ts_buf_reset(&p->text);
 }
 

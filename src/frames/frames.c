@@ -28,33 +28,18 @@ void ts_frame_reset(struct ts_frame *f)
 	};
 }
 
-/* Room for one more item in an array of *cap; its new place; NULL if memory is exhausted. */
-static void *grow(struct ts_frame *f, void *items, size_t n, size_t *cap, size_t item_len)
-{
-	if (ts_vec_reserve(&items, n, cap, 1, item_len))
-		return items;
-	f->is_failed = true;
-	return NULL;
-}
-
 void ts_frame_add_range(struct ts_frame *f, uint64_t addr, uint64_t len)
 {
-	struct ts_range *p = grow(f, f->ranges, f->n_ranges, &f->cap_ranges, sizeof(*p));
-
-	if (!p)
-		return;
-	f->ranges = p;
-	f->ranges[f->n_ranges++] = (struct ts_range){ addr, len };
+	f->is_failed |= !ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges));
+	if (!f->is_failed)
+		f->ranges[f->n_ranges++] = (struct ts_range){ addr, len };
 }
 
 void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value)
 {
-	struct ts_frame_var *p = grow(f, f->vars, f->n_vars, &f->cap_vars, sizeof(*p));
-
-	if (!p)
-		return;
-	f->vars = p;
-	f->vars[f->n_vars++] = (struct ts_frame_var){ number, value };
+	f->is_failed |= !ts_vec_reserve(&f->vars, f->n_vars, &f->cap_vars, 1, sizeof(*f->vars));
+	if (!f->is_failed)
+		f->vars[f->n_vars++] = (struct ts_frame_var){ number, value };
 }
 
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
@@ -116,10 +101,8 @@ bool ts_frame_value(const struct ts_frame *f, uint32_t number, int64_t *value)
 
 /* ------------------------------------------------------------------------------------- a frame a position */
 
-static bool get_step(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
+static bool get_step(struct ts_frames *, uint64_t n, struct ts_frame *out, struct ts_error *)
 {
-	(void)f;
-	(void)err;
 	out->pos = n;
 	out->tracepoint = 1;
 	out->is_whole = true;
@@ -129,9 +112,8 @@ static bool get_step(struct ts_frames *f, uint64_t n, struct ts_frame *out, stru
 	return true;
 }
 
-static uint64_t step_pos(const struct ts_frames *f, uint64_t n)
+static uint64_t step_pos(const struct ts_frames *, uint64_t n)
 {
-	(void)f;
 	return n;
 }
 

@@ -36,17 +36,18 @@ static uint32_t u32(const uint8_t *p)
 	return (uint32_t)ts_number(p, 4, false);
 }
 
-/* Bytes of the file, to be freed; NULL if they are not there. */
-static uint8_t *read_bytes(const struct ts_source *src, uint64_t off, uint64_t len)
+uint8_t *ts_symtab_bytes(const struct ts_source *src, uint64_t off, uint64_t len, uint64_t max)
 {
 	struct ts_error ignored = { 0 };
 	uint8_t *bytes;
 
-	if (len > MAX_TABLE || off > ts_source_len(src) || len > ts_source_len(src) - off)
+	if (len > max || off > ts_source_len(src) || len > ts_source_len(src) - off)
 		return NULL;
 	bytes = malloc((size_t)len + 1);
-	if (bytes && ts_source_read_all(src, off, bytes, (size_t)len, &ignored))
+	if (bytes && ts_source_read_all(src, off, bytes, (size_t)len, &ignored)) {
+		bytes[len] = 0;
 		return bytes;
+	}
 	free(bytes);
 	return NULL;
 }
@@ -67,7 +68,7 @@ static uint8_t *read_at(const struct ts_source *src, const struct ts_pe *pe, uin
 {
 	uint64_t off = offset_of(pe, addr, len);
 
-	return off == UINT64_MAX ? NULL : read_bytes(src, off, len);
+	return off == UINT64_MAX ? NULL : ts_symtab_bytes(src, off, len, MAX_TABLE);
 }
 
 /* A terminated text; false if it is not there. */
@@ -87,11 +88,11 @@ static bool read_name(const struct ts_source *src, const struct ts_pe *pe, uint6
 static bool find_table(const struct ts_source *src, const struct ts_pe *pe, enum directory which, uint32_t *addr,
 		       uint32_t *len)
 {
-	uint8_t *dos = read_bytes(src, 0, 64), *optional = NULL;
+	uint8_t *dos = ts_symtab_bytes(src, 0, 64, MAX_TABLE), *optional = NULL;
 	unsigned at = pe->is_64 ? 112 : 96;
 
 	if (dos)
-		optional = read_bytes(src, (uint64_t)u32(dos + 60) + 24, at + 8 * (which + UINT64_C(1)));
+		optional = ts_symtab_bytes(src, (uint64_t)u32(dos + 60) + 24, at + 8 * (which + UINT64_C(1)), MAX_TABLE);
 	*addr = optional && u32(optional + at - 4) > (uint32_t)which ? u32(optional + at + 8 * which) : 0;
 	*len = optional ? u32(optional + at + 8 * which + 4) : 0;
 	free(optional);
@@ -108,7 +109,8 @@ struct functions {
 
 static bool is_x86_64(const struct ts_source *src)
 {
-	uint8_t *dos = read_bytes(src, 0, 64), *coff = dos ? read_bytes(src, u32(dos + 60), 6) : NULL;
+	uint8_t *dos = ts_symtab_bytes(src, 0, 64, MAX_TABLE);
+	uint8_t *coff = dos ? ts_symtab_bytes(src, u32(dos + 60), 6, MAX_TABLE) : NULL;
 	bool is_it = coff && ts_number(coff + 4, 2, false) == MACHINE_X86_64;
 
 	free(coff);

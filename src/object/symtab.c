@@ -47,24 +47,6 @@ struct walk {
 	struct mention *mention; /* borrowed; NULL: all symbols are wanted */
 };
 
-/* Bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
-static uint8_t *read_bytes(const struct ts_source *src, uint64_t off, uint64_t len)
-{
-	struct ts_error err = { 0 };
-	uint8_t *bytes;
-
-	if (len > MAX_TABLE || off > ts_source_len(src) || len > ts_source_len(src) - off)
-		return NULL;
-	bytes = malloc((size_t)len + 1);
-	if (!bytes)
-		return NULL;
-	bytes[len] = 0;
-	if (ts_source_read_all(src, off, bytes, (size_t)len, &err))
-		return bytes;
-	free(bytes);
-	return NULL;
-}
-
 /* --------------------------------------------------------------------------------------------------- ELF */
 
 static uint64_t number(const struct ts_elf *elf, const uint8_t *p, unsigned len)
@@ -115,7 +97,7 @@ static uint64_t find_code(const struct walk *w, uint16_t section, uint64_t addr)
 
 	if (s.flags & SHF_EXECINSTR || addr - s.addr >= s.len || s.len - (addr - s.addr) < 8)
 		return addr;
-	word = read_bytes(w->src, s.off + (addr - s.addr), 8);
+	word = ts_symtab_bytes(w->src, s.off + (addr - s.addr), 8, MAX_TABLE);
 	code = word ? number(&w->elf, word, 8) : 0;
 	free(word);
 	return code ? code : addr; /* 0 before it is relocated */
@@ -169,8 +151,8 @@ static void look_for(struct mention *m, const char *name)
 static void use_table(struct walk *w, const struct ts_elf_section *table, const struct ts_elf_section *strings)
 {
 	uint64_t entry_len = w->elf.is_64 ? 24 : 16;
-	uint8_t *symbols = read_bytes(w->src, table->off, table->len);
-	uint8_t *texts = read_bytes(w->src, strings->off, strings->len);
+	uint8_t *symbols = ts_symtab_bytes(w->src, table->off, table->len, MAX_TABLE);
+	uint8_t *texts = ts_symtab_bytes(w->src, strings->off, strings->len, MAX_TABLE);
 
 	for (uint64_t at = entry_len; symbols && texts && at + entry_len <= table->len; at += entry_len) {
 		uint32_t name = (uint32_t)number(&w->elf, symbols + at, 4);
@@ -239,7 +221,7 @@ static bool add_slots(const struct walk *w, const struct ts_elf_section *s, stru
 {
 	bool is_64 = w->elf.is_64, done = true;
 	unsigned word = is_64 ? 8 : 4, len = (s->type == SHT_RELA ? 3 : 2) * word;
-	uint8_t *bytes = read_bytes(w->src, s->off, s->len);
+	uint8_t *bytes = ts_symtab_bytes(w->src, s->off, s->len, MAX_TABLE);
 
 	for (uint64_t at = 0; bytes && done && at + len <= s->len; at += len) {
 		uint64_t info = number(&w->elf, bytes + at + word, word);
@@ -283,7 +265,7 @@ static void walk_linkage(struct linkage *l, struct ts_plt_slots *slots, const ch
 		if (s.type != SHT_PROGBITS || s.name >= names_len || strncmp(names + s.name, ".plt", 4))
 			continue;
 		n++;
-		bytes = read_bytes(w->src, s.off, s.len);
+		bytes = ts_symtab_bytes(w->src, s.off, s.len, MAX_TABLE);
 		t.bytes = bytes;
 		if (bytes)
 			ts_plt_walk(&t, use_entry, l);
@@ -324,8 +306,8 @@ static bool read_linkage(struct linkage *l, struct ts_plt_slots *slots)
 	if (s.link >= w->sections.n)
 		return false;
 	strings = section_at(w, s.link);
-	l->symbols = read_bytes(w->src, s.off, s.len);
-	l->texts = l->symbols ? read_bytes(w->src, strings.off, strings.len) : NULL;
+	l->symbols = ts_symtab_bytes(w->src, s.off, s.len, MAX_TABLE);
+	l->texts = l->symbols ? ts_symtab_bytes(w->src, strings.off, strings.len, MAX_TABLE) : NULL;
 	l->n_symbols = s.len / (w->elf.is_64 ? 24 : 16);
 	l->texts_len = strings.len;
 	return l->texts && read_slots(w, i, slots);
@@ -340,7 +322,7 @@ static void walk_plts(const struct walk *w)
 
 	if (w->elf.names < w->sections.n) {
 		names = section_at(w, w->elf.names);
-		texts = read_bytes(w->src, names.off, names.len);
+		texts = ts_symtab_bytes(w->src, names.off, names.len, MAX_TABLE);
 	}
 	if (texts && read_linkage(&l, &slots))
 		walk_linkage(&l, &slots, (const char *)texts, names.len);

@@ -309,9 +309,8 @@ static void open_standard(void)
 }
 
 /* A file that may not get longer (ulimit -f) is an error like a full disk.  Programs that are started do not inherit it. */
-static void on_long_file(int sig)
+static void on_long_file(int)
 {
-	(void)sig;
 }
 
 int main(int argc, char **argv)

@@ -12,11 +12,8 @@
 #include "decoder_parts.h"
 #include "loaders/usercorn/op_write.h"
 
-static bool drop(void *user, const uint8_t *bytes, size_t len)
+static bool drop(void *, const uint8_t *, size_t)
 {
-	(void)user;
-	(void)bytes;
-	(void)len;
 	return true;
 }
 

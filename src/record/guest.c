@@ -125,9 +125,8 @@ static const struct ts_guest_reg x86_regs[] = {
 
 enum { X86_AT_FLAGS = 8, X86_AT_X87 = 9, X86_AT_MXCSR = 10, X86_AT_XMM = 11, X86_AT_CS = 19 };
 
-static unsigned x86_reg(unsigned off, unsigned len)
+static unsigned x86_reg(unsigned off, unsigned)
 {
-	(void)len;
 	if (off < X86_EAX || (off >= X86_EIP && off < X86_FPREG) || off >= X86_SEGMENTS_END)
 		return TS_GUEST_NO_REG;
 	if (off < X86_CC_OP)
@@ -179,9 +178,8 @@ static const struct ts_guest_reg arm64_regs[] = {
 
 enum { ARM64_AT_FLAGS = 32, ARM64_AT_V = 33, ARM64_AT_FPSR = 65, ARM64_AT_FPCR = 66 };
 
-static unsigned arm64_reg(unsigned off, unsigned len)
+static unsigned arm64_reg(unsigned off, unsigned)
 {
-	(void)len;
 	if (off >= ARM64_X0 && off < ARM64_SP + 8)
 		return (off - ARM64_X0) / 8;
 	if (off >= ARM64_CC_OP && off < ARM64_CC_OP + 32)

@@ -22,22 +22,11 @@ static UInt n_chunks;
 static ULong chunk_len;
 static const HChar *fifo; /* NULL: processes are not followed */
 
-static Bool take_number(const HChar **at, ULong *n)
-{
-	HChar *end;
-
-	*n = VG_(strtoull10)(*at, &end);
-	if (end == *at || *end != ':')
-		return False;
-	*at = end + 1;
-	return True;
-}
-
 Bool ts_follow_take(const HChar *text)
 {
 	ULong pid, n;
 
-	if (!take_number(&text, &pid) || !take_number(&text, &n) || !take_number(&text, &chunk_len) || *text != '/')
+	if (!ts_take_number(&text, &pid) || !ts_take_number(&text, &n) || !ts_take_number(&text, &chunk_len) || *text != '/')
 		return False;
 	recorder = (Int)pid;
 	n_chunks = (UInt)n;

@@ -194,11 +194,10 @@ static void await_cleared(void)
 	ended_word = 0;
 }
 
-static void on_start(ThreadId tid, ULong n_blocks)
+static void on_start(ThreadId tid, ULong)
 {
 	if (ended_word)
 		await_cleared();
-	(void)n_blocks;
 	tl_assert(tid < MAX_THREADS);
 	if (!threads[tid].lwp)
 		threads[tid].lwp = (UInt)VG_(gettid)();
@@ -279,12 +278,11 @@ static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes 
 
 /* -------------------------------------------------------------------------------- signals */
 
-static void before_signal(ThreadId tid, Int num, Bool is_alternate)
+static void before_signal(ThreadId tid, Int num, Bool)
 {
 	struct ts_log_signal s = { tid, (UInt)num, VG_(get_IP)(tid) };
 	void *to;
 
-	(void)is_alternate;
 	if (tid < MAX_THREADS && threads[tid].has_signal)
 		log_signal_frame(tid); /* another one before the handler of the last has begun */
 	to = ts_log_room(TS_LOG_SIGNAL, sizeof(s));
@@ -297,9 +295,8 @@ static void before_signal(ThreadId tid, Int num, Bool is_alternate)
 	frame_start = frame_end = 0;
 }
 
-static void after_write(CorePart part, ThreadId tid, Addr addr, SizeT len)
+static void after_write(CorePart part, ThreadId, Addr addr, SizeT len)
 {
-	(void)tid;
 	if (!ts_is_on || !len)
 		return;
 	if (part == Vg_CoreSysCall) {

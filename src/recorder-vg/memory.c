@@ -241,14 +241,10 @@ static void compare_shared(void)
 
 /* -------------------------------------------------------------------------------- callbacks */
 
-static void on_map(Addr addr, SizeT len, Bool r, Bool w, Bool x, ULong handle)
+static void on_map(Addr addr, SizeT len, Bool, Bool, Bool, ULong)
 {
 	const NSegment *seg = VG_(am_find_nsegment)(addr);
 
-	(void)r;
-	(void)w;
-	(void)x;
-	(void)handle;
 	if (!ts_is_on || !seg)
 		return;
 	len = (len + PAGE - 1) & ~(SizeT)(PAGE - 1);
@@ -267,11 +263,10 @@ static void on_protect(Addr addr, SizeT len, Bool r, Bool w, Bool x)
 	log_range(TS_LOG_PROTECT, addr, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), prot_of(r, w, x));
 }
 
-static void on_move(Addr from, Addr to, SizeT len)
+static void on_move(Addr, Addr to, SizeT len)
 {
 	const NSegment *seg = VG_(am_find_nsegment)(to);
 
-	(void)from;
 	if (ts_is_on && seg)
 		log_map(seg, to, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), False, True);
 }
@@ -282,12 +277,11 @@ static Addr page_up(Addr addr)
 }
 
 /* The break need not lie between pages. */
-static void on_brk(Addr addr, SizeT len, ThreadId tid)
+static void on_brk(Addr addr, SizeT len, ThreadId)
 {
 	Addr start = page_up(addr), end = page_up(addr + len);
 	const NSegment *seg = VG_(am_find_nsegment)(start);
 
-	(void)tid;
 	if (ts_is_on && end > start && seg)
 		log_map(seg, start, end - start, False, False);
 }
@@ -390,100 +384,67 @@ static void compare_messages(Addr headers, UWord n)
 		compare_message(headers + i * 8 * sizeof(UWord));
 }
 
-/*
- * Memory that calls write without a callback of Valgrind's.  Such that differs from what is recorded was
- * written.
- */
-static void compare_results(UInt num, const UWord *args, UWord n_args)
-{
-	switch (num) {
-	case __NR_select:
-	case __NR_pselect6:
-		if (n_args > 4)
-			compare_sets(args);
-		break;
-	case __NR_ppoll:
-		compare(args[2], 16);
-		break;
-	case __NR_io_uring_setup: /* Valgrind reports the write of the flags only */
-		compare(args[1], URING_PARAMS_LEN);
-		break;
-	case __NR_recvmsg:
-		compare_message(args[1]);
-		break;
-	case __NR_recvmmsg:
-		compare_messages(args[1], args[2]);
-		break;
-	case __NR_capget: /* Valgrind reports one of its two entries */
-		compare(args[0], 8);
-		compare(args[1], 24);
-		break;
+/* What calls write without a callback of Valgrind's, or with a shorter one: at the address in an argument, so many bytes. */
+static const struct {
+	UInt num;
+	UChar arg;
+	UShort len;
+	UChar n_args;     /* the call has this argument only if it has so many */
+	Bool is_any_word; /* or the argument is a number: up to PAGE */
+} results[] = {
+	{ __NR_ppoll, 2, 16, 0, False },
+	{ __NR_io_uring_setup, 1, URING_PARAMS_LEN, 0, False }, /* Valgrind reports the write of the flags only */
+	{ __NR_capget, 0, 8, 0, False },
+	{ __NR_capget, 1, 24, 0, False }, /* Valgrind reports one of its two entries */
 #if defined(__NR_msgctl)
-	case __NR_msgctl: /* of IPC_STAT; Valgrind's struct is shorter */
-		compare(args[2], 120);
-		break;
+	{ __NR_msgctl, 2, 120, 0, False }, /* of IPC_STAT; Valgrind's struct is shorter */
 #endif
 	/* Valgrind reports the write of the address, but not that of its length */
 #if defined(__NR_accept)
-	case __NR_accept:
+	{ __NR_accept, 2, 4, 0, False },
 #endif
-	case __NR_accept4:
-	case __NR_getsockname:
-	case __NR_getpeername:
-		compare(args[2], 4);
-		break;
-	case __NR_recvfrom:
-		if (n_args > 5)
-			compare(args[5], 4);
-		break;
-	case __NR_getsockopt:
-		if (n_args > 4)
-			compare(args[4], 4);
-		break;
-	case __NR_fcntl:
-		if (args[2] > PAGE)
-			compare(args[2], 32);
-		break;
-	case __NR_ioctl:
-		if (args[2] > PAGE)
-			compare(args[2], 256);
-		break;
-	case __NR_splice:
-	case __NR_copy_file_range:
-		compare(args[1], 8);
-		compare(args[3], 8);
-		break;
-	case __NR_sendfile:
-		compare(args[2], 8);
-		break;
-	case __NR_getrlimit: /* Valgrind changes the limit of descriptors after it has reported the write */
-		compare(args[1], 16);
-		break;
-	case __NR_prlimit64:
-		compare(args[3], 16);
-		break;
+	{ __NR_accept4, 2, 4, 0, False },
+	{ __NR_getsockname, 2, 4, 0, False },
+	{ __NR_getpeername, 2, 4, 0, False },
+	{ __NR_recvfrom, 5, 4, 6, False },
+	{ __NR_getsockopt, 4, 4, 5, False },
+	{ __NR_fcntl, 2, 32, 0, True },
+	{ __NR_ioctl, 2, 256, 0, True },
+	{ __NR_splice, 1, 8, 0, False },
+	{ __NR_splice, 3, 8, 0, False },
+	{ __NR_copy_file_range, 1, 8, 0, False },
+	{ __NR_copy_file_range, 3, 8, 0, False },
+	{ __NR_sendfile, 2, 8, 0, False },
+	{ __NR_getrlimit, 1, 16, 0, False }, /* Valgrind changes the limit of descriptors after it has reported the write */
+	{ __NR_prlimit64, 3, 16, 0, False },
 #if defined(VGA_x86)
-	case __NR_set_thread_area:
-		compare(args[0], 16);
-		break;
-	case __NR_timer_gettime64: /* Valgrind reports a shorter struct */
-	case __NR_timerfd_gettime64:
-		compare(args[1], 32);
-		break;
-	case __NR_timer_settime64:
-	case __NR_timerfd_settime64:
-		compare(args[3], 32);
-		break;
+	{ __NR_set_thread_area, 0, 16, 0, False },
+	{ __NR_timer_gettime64, 1, 32, 0, False }, /* Valgrind reports a shorter struct */
+	{ __NR_timerfd_gettime64, 1, 32, 0, False },
+	{ __NR_timer_settime64, 3, 32, 0, False },
+	{ __NR_timerfd_settime64, 3, 32, 0, False },
 #endif
-	case __NR_readlink:
-		compare(args[1], args[2] < PAGE ? args[2] : PAGE);
-		break;
-	case __NR_readlinkat:
-		compare(args[2], n_args > 3 && args[3] < PAGE ? args[3] : PAGE);
-		break;
-	default:
-		break;
+};
+
+/* Of memory that calls write so, what differs from what is recorded was written. */
+static void compare_results(UInt num, const UWord *args, UWord n_args)
+{
+	for (UInt i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+		UWord addr = args[results[i].arg];
+
+		if (results[i].num == num && n_args >= results[i].n_args && (addr > PAGE || !results[i].is_any_word))
+			compare(addr, results[i].len);
 	}
+	if ((num == __NR_select || num == __NR_pselect6) && n_args > 4)
+		compare_sets(args);
+	else if (num == __NR_recvmsg)
+		compare_message(args[1]);
+	else if (num == __NR_recvmmsg)
+		compare_messages(args[1], args[2]);
+	else if (num == __NR_readlink)
+		compare(args[1], args[2] < PAGE ? args[2] : PAGE);
+	else if (num == __NR_readlinkat)
+		compare(args[2], n_args > 3 && args[3] < PAGE ? args[3] : PAGE);
 }
 
 #if defined(VGA_x86)
@@ -529,10 +490,8 @@ static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
 	return num;
 }
 #else
-static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
+static UInt as_wide(UInt num, UWord [TS_LOG_N_ARGS], UWord *)
 {
-	(void)args;
-	(void)ret;
 	return num;
 }
 #endif

@@ -11,8 +11,7 @@ static const struct {
 	{ "addr:", TS_PLACE_ADDR }, { "func:", TS_PLACE_FUNC }, { "line:", TS_PLACE_LINE }, { "signal:", TS_PLACE_NEVER },
 };
 
-/* A number that a colon ends. */
-static Bool take_number(const HChar **at, ULong *n)
+Bool ts_take_number(const HChar **at, ULong *n)
 {
 	HChar *end;
 
@@ -36,9 +35,9 @@ Bool ts_place_take(struct ts_place *p, const HChar *text)
 		text += len;
 		break;
 	}
-	if (p->kind == TS_PLACE_NONE || !take_number(&text, &p->count) || !p->count)
+	if (p->kind == TS_PLACE_NONE || !ts_take_number(&text, &p->count) || !p->count)
 		return False;
-	if (p->kind == TS_PLACE_LINE && !take_number(&text, &line))
+	if (p->kind == TS_PLACE_LINE && !ts_take_number(&text, &line))
 		return False;
 	p->line = (UInt)line;
 	p->addr = p->kind == TS_PLACE_ADDR ? VG_(strtoull10)(text, NULL) : 0;

@@ -59,9 +59,8 @@ static void begin(void)
 	ts_window_track();
 }
 
-static void end(Int status)
+static void end(Int)
 {
-	(void)status;
 }
 
 static void prepare(void)

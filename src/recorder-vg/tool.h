@@ -93,6 +93,9 @@ struct ts_place {
 	const HChar *name; /* of the function, or of the source file */
 };
 
+/* A number that a colon ends; *at becomes what follows.  Returns False if there is none. */
+Bool ts_take_number(const HChar **at, ULong *n);
+
 /*
  * Parse the text of an option, KIND:COUNT:WHAT: addr:N:ADDRESS, func:N:NAME, line:N:LINE:FILE, signal:1:, in which
  * numbers are decimal.  Returns False if it is malformed.

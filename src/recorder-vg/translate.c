@@ -107,33 +107,17 @@ static UShort place_of(IRExpr *atom)
 
 static Bool const_bits(const IRConst *c, ULong *bits)
 {
+	*bits = 0;
 	switch (c->tag) {
-	case Ico_U1:
-		*bits = c->Ico.U1;
-		return True;
-	case Ico_U8:
-		*bits = c->Ico.U8;
-		return True;
-	case Ico_U16:
-		*bits = c->Ico.U16;
-		return True;
-	case Ico_U32:
-		*bits = c->Ico.U32;
-		return True;
-	case Ico_U64:
-		*bits = c->Ico.U64;
-		return True;
-	case Ico_F64i:
-		*bits = c->Ico.F64i;
-		return True;
-	case Ico_V128:
-		*bits = 0;
-		return c->Ico.V128 == 0;
-	case Ico_V256:
-		*bits = 0;
-		return c->Ico.V256 == 0;
-	default:
-		return False;
+	case Ico_U1: *bits = c->Ico.U1; return True;
+	case Ico_U8: *bits = c->Ico.U8; return True;
+	case Ico_U16: *bits = c->Ico.U16; return True;
+	case Ico_U32: *bits = c->Ico.U32; return True;
+	case Ico_U64: *bits = c->Ico.U64; return True;
+	case Ico_F64i: *bits = c->Ico.F64i; return True;
+	case Ico_V128: return c->Ico.V128 == 0;
+	case Ico_V256: return c->Ico.V256 == 0;
+	default: return False;
 	}
 }
 
@@ -447,10 +431,8 @@ static UChar classify(const UChar *insn, UInt len)
 	return i + 1 < len && is_x87_arithmetic(insn[i], insn[i + 1]) ? TS_LOG_INSN_X87 : 0;
 }
 #else
-static UChar classify(const UChar *insn, UInt len)
+static UChar classify(const UChar *, UInt)
 {
-	(void)insn;
-	(void)len;
 	return 0;
 }
 #endif
@@ -749,15 +731,13 @@ static IRSB *translate_logged(const IRSB *in, Int first, Bool is_at)
 }
 
 /* The guest's registers are described by the layout. */
-IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
-		   const VexArchInfo *host, IRType guest_word, IRType host_word)
+IRSB *ts_translate(VgCallbackClosure *, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+		   const VexArchInfo *, IRType guest_word, IRType host_word)
 {
 	const struct ts_place *place = ts_window_place();
 	Int first = first_insn(in);
 	Bool is_at = False, is_unseen;
 
-	(void)closure;
-	(void)host;
 	if (first == in->stmts_used)
 		return in;
 	tl_assert(guest_word == host_word);

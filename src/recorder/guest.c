@@ -171,15 +171,13 @@ static unsigned classify_x86(const uint8_t *insn, size_t n, bool is_long)
 	return *p == 0x0f ? x86_two_bytes(p + 1, end, is_prefixed) : x86_one_byte(*p);
 }
 
-static unsigned classify_x86_64(const uint8_t *insn, size_t n, bool is_big_endian)
+static unsigned classify_x86_64(const uint8_t *insn, size_t n, bool)
 {
-	(void)is_big_endian;
 	return classify_x86(insn, n, true);
 }
 
-static unsigned classify_i386(const uint8_t *insn, size_t n, bool is_big_endian)
+static unsigned classify_i386(const uint8_t *insn, size_t n, bool)
 {
-	(void)is_big_endian;
 	return classify_x86(insn, n, false);
 }
 
@@ -192,12 +190,11 @@ static uint32_t word_of(const uint8_t *insn, bool is_big_endian)
 	return op;
 }
 
-static unsigned classify_aarch64(const uint8_t *insn, size_t n, bool is_big_endian)
+static unsigned classify_aarch64(const uint8_t *insn, size_t, bool is_big_endian)
 {
 	uint32_t op = word_of(insn, false);
 	unsigned what = 0;
 
-	(void)n;
 	(void)is_big_endian; /* instructions are little-endian in either order */
 	if ((op & 0x0c000000) == 0x0c000000 || (op & 0xfff00000) == 0xd5100000)
 		what |= TS_INSN_VECTOR; /* SIMD, floating point, their loads; msr of fpcr, fpsr */
@@ -245,11 +242,10 @@ static unsigned classify_arm(const uint8_t *insn, size_t n, bool is_big_endian)
 	return may_be_vfp(op, is_big_endian ? op : op << 16 | op >> 16) ? TS_INSN_VECTOR : 0;
 }
 
-static unsigned classify_riscv(const uint8_t *insn, size_t n, bool is_big_endian)
+static unsigned classify_riscv(const uint8_t *insn, size_t n, bool)
 {
 	uint32_t op = insn[0] & 0x7f, kind = insn[1] >> 5;
 
-	(void)is_big_endian;
 	if (n == 2) {
 		/* c.j to itself; c.fld, c.fldsp */
 		if (is_same(insn, 2, 0xa001, false))
@@ -302,12 +298,11 @@ static bool is_integer_31(uint32_t op)
 	return false;
 }
 
-static unsigned classify_ppc(const uint8_t *insn, size_t n, bool is_big_endian)
+static unsigned classify_ppc(const uint8_t *insn, size_t, bool is_big_endian)
 {
 	uint32_t op = word_of(insn, is_big_endian), kind = op >> 26;
 	bool is_integer = (kind >= 7 && kind <= 30) || (kind >= 32 && kind <= 47) || kind == 58 || kind == 62;
 
-	(void)n;
 	if (op == 0x48000000)
 		return TS_INSN_SELF;
 	if ((op & 0xfc0007fe) == 0x7c0007ec)

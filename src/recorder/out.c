@@ -37,18 +37,16 @@ struct ts_ring *ts_out_ring(void)
 	return ring;
 }
 
-static bool put(void *user, const uint8_t *bytes, size_t len)
+static bool put(void *, const uint8_t *bytes, size_t len)
 {
-	(void)user;
 	if (is_on && !ts_ring_put(ring, bytes, len, reader_pid))
 		ts_out_stop();
 	return true; /* who is forked leaves, and has nobody to write for */
 }
 
 /* The order of the stores ensures that a reader finds a frame exactly once, even if this process has died. */
-static void seal(void *user)
+static void seal(void *)
 {
-	(void)user;
 	ts_ring_seal(ring);
 	atomic_store(&ring->open_state, 0);
 	atomic_store(&ring->open_base, atomic_load(&ring->head));

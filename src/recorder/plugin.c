@@ -161,11 +161,10 @@ static void begin_insn(struct ts_task *t, uint64_t word, bool has_turn)
 	ts_step_begin(t, pc, (uint8_t)(word >> 8), (uint8_t)word);
 }
 
-static void on_insn(unsigned vcpu, void *user)
+static void on_insn(unsigned, void *user)
 {
 	struct ts_task *t = self;
 
-	(void)vcpu;
 	if (!ts_out_is_on()) {
 		give_up(t);
 		return;
@@ -176,14 +175,12 @@ static void on_insn(unsigned vcpu, void *user)
 	ts_turn_leave(&t->turn);
 }
 
-static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *user)
+static void on_access(unsigned, uint32_t info, uint64_t addr, void *)
 {
 	struct ts_task *t = self;
 	uint32_t len = 1u << qemu_plugin_mem_size_shift(info);
 	uint8_t found[MAX_ACCESS_LEN];
 
-	(void)vcpu;
-	(void)user;
 	if (!t || !t->has_step || !ts_out_is_on() || !ts_qemu_is_executing(t->cpu))
 		return;
 	if (!ts_turn_enter(&t->turn))
@@ -225,16 +222,12 @@ static void check_reservation(int64_t num, uint64_t len)
 	refuse(why);
 }
 
-static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
-		    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+static void on_call(qemu_plugin_id_t, unsigned, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
+		    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t, uint64_t)
 {
 	const uint64_t args[TS_N_ARGS] = { a1, a2, a3, a4, a5, a6 };
 	struct ts_task *t = self;
 
-	(void)id;
-	(void)vcpu;
-	(void)a7;
-	(void)a8;
 	if (!t || !ts_out_is_on()) {
 		give_up(t);
 		return;
@@ -246,13 +239,10 @@ static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1
 	ts_turn_leave(&t->turn);
 }
 
-static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t ret)
+static void on_return(qemu_plugin_id_t, unsigned, int64_t, int64_t ret)
 {
 	struct ts_task *t = self;
 
-	(void)id;
-	(void)vcpu;
-	(void)num;
 	if (!t || !ts_out_is_on())
 		return;
 	ts_turn_enter(&t->turn);
@@ -262,12 +252,10 @@ static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t r
 	ts_turn_leave(&t->turn);
 }
 
-static void on_thread_exit(qemu_plugin_id_t id, unsigned vcpu)
+static void on_thread_exit(qemu_plugin_id_t, unsigned)
 {
 	struct ts_task *t = self;
 
-	(void)id;
-	(void)vcpu;
 	if (!t)
 		return;
 	if (t->is_exiting && ts_out_is_on()) {
@@ -292,11 +280,10 @@ static bool is_unseen(uint64_t pc, const uint8_t *bytes, size_t len)
 	return shadow && memcmp(shadow, bytes, len) != 0;
 }
 
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void on_translation(qemu_plugin_id_t, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
-	(void)id;
 	if (!ts_out_is_on())
 		return;
 	for (size_t i = 0; i < n; i++) {

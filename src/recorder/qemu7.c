@@ -75,17 +75,13 @@ void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, siz
 	memcpy(bytes, qemu_plugin_insn_data(insn), n < cap ? n : cap);
 }
 
-const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16])
+const uint8_t *ts_qemu_loaded(uint32_t, uint64_t addr, uint8_t [16])
 {
-	(void)info;
-	(void)bytes;
 	return ts_host(addr);
 }
 
-int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from)
+int ts_qemu_page(uint64_t addr, const struct ts_mapping *, uint64_t)
 {
-	(void)m;
-	(void)from;
 	return ts_qemu.page_get_flags(addr);
 }
 

@@ -56,9 +56,8 @@ const char *ts_qemu_find(const struct ts_guest *guest)
 }
 
 /* Nothing to find: this version writes frames where no callback sees it. */
-const char *ts_qemu_begin(void *cpu)
+const char *ts_qemu_begin(void *)
 {
-	(void)cpu;
 	return NULL;
 }
 
@@ -79,12 +78,11 @@ void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, siz
 	qemu_plugin_insn_data(insn, bytes, cap);
 }
 
-const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16])
+const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t, uint8_t bytes[16])
 {
 	struct memory_value value = qemu_plugin_mem_get_value(info);
 	unsigned len = 1u << qemu_plugin_mem_size_shift(info);
 
-	(void)addr;
 	for (unsigned i = 0; i < len && i < 16; i++) {
 		unsigned k = is_big_endian ? len - 1 - i : i;
 
@@ -93,9 +91,8 @@ const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16])
 	return bytes;
 }
 
-void ts_qemu_leave(void *cpu)
+void ts_qemu_leave(void *)
 {
-	(void)cpu;
 }
 
 /* -------------------------------------------------------------------------------- registers */

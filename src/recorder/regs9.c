@@ -66,9 +66,8 @@ static bool add_range(const struct ts_reg_range *range)
 	return true;
 }
 
-const char *ts_regs_find(const struct ts_guest *g, void *cpu, char *missing, size_t n_missing)
+const char *ts_regs_find(const struct ts_guest *g, void *, char *missing, size_t n_missing)
 {
-	(void)cpu;
 	guest = g;
 	n_regs = 0;
 	*missing = '\0';
@@ -106,9 +105,8 @@ static uint8_t *take(unsigned i, struct ts_values *v, bool is_all, uint8_t *p, u
 	return put_value(&regs[i], now, p);
 }
 
-uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops)
+uint8_t *ts_regs_changes(void *, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops)
 {
-	(void)cpu;
 	for (unsigned i = 0; i < n_regs; i++) {
 		if (regs[i].group == TS_GENERAL || groups >> regs[i].group & 1)
 			p = take(i, v, false, p, n_ops);
@@ -116,20 +114,18 @@ uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_
 	return p;
 }
 
-uint8_t *ts_regs_all(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
+uint8_t *ts_regs_all(void *, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
 {
-	(void)cpu;
 	for (unsigned i = 0; i < n_regs; i++)
 		p = take(i, v, true, p, n_ops);
 	return p;
 }
 
-uint64_t ts_regs_get(void *cpu, uint16_t num)
+uint64_t ts_regs_get(void *, uint16_t num)
 {
 	uint8_t bytes[TS_MAX_REG_LEN];
 	uint64_t val = 0;
 
-	(void)cpu;
 	for (unsigned i = 0; i < n_regs; i++) {
 		if (regs[i].num == num && regs[i].len <= 8 && read_value(&regs[i], NULL, bytes))
 			memcpy(&val, bytes, regs[i].len);

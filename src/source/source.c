@@ -69,9 +69,8 @@ struct memory {
 };
 
 static bool read_memory(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
-			struct ts_error *err)
+			struct ts_error *)
 {
-	(void)err;
 	memcpy(data, ((const struct memory *)src)->data + off, len);
 	*got = len;
 	return true;
@@ -82,9 +81,8 @@ static struct ts_source *dup_memory(const struct ts_source *src, struct ts_error
 	return ts_source_from_memory(((const struct memory *)src)->data, (size_t)src->len, src->name, err);
 }
 
-static void close_memory(struct ts_source *src)
+static void close_memory(struct ts_source *)
 {
-	(void)src;
 }
 
 struct ts_source *ts_source_from_memory(const void *data, size_t len, const char *name, struct ts_error *err)

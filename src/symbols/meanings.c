@@ -329,17 +329,26 @@ static bool has_colons(const struct parts *p)
 	return false;
 }
 
+/* Returns false if nothing can be found. */
+static bool begin(struct ts_symbols *s, struct parts *p, const char *name, size_t len, struct ts_meanings *all)
+{
+	*p = (struct parts){ 0 };
+	all->n = 0;
+	set_name(p, name, len);
+	if (!len || !ts_symbols_sort(s))
+		return false;
+	split_module(s, p);
+	return true;
+}
+
 const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, size_t len, bool is_code,
 					struct ts_meanings *all)
 {
 	const struct ts_symbols_entry *best;
-	struct parts p = { 0 };
+	struct parts p;
 
-	all->n = 0;
-	set_name(&p, name, len);
-	if (!len || !ts_symbols_sort(s))
+	if (!begin(s, &p, name, len, all))
 		return NULL;
-	split_module(s, &p);
 	best = find_best(s, &p, is_code);
 	if (!best && has_colons(&p))
 		best = find_inside(s, &p, all);
@@ -360,15 +369,9 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 const struct ts_symbol *ts_symbols_mean_qualified(struct ts_symbols *s, const char *name, size_t len, bool is_code,
 						  struct ts_meanings *all)
 {
-	const struct ts_symbols_entry *found;
-	struct parts p = { 0 };
+	struct parts p;
+	const struct ts_symbols_entry *found = begin(s, &p, name, len, all) ? find_qualified(s, &p, is_code, all) : NULL;
 
-	all->n = 0;
-	set_name(&p, name, len);
-	if (!len || !ts_symbols_sort(s))
-		return NULL;
-	split_module(s, &p);
-	found = find_qualified(s, &p, is_code, all);
 	return found && all->n == 1 ? ts_symbols_show(s, found) : NULL;
 }
 

@@ -131,6 +131,11 @@ static uint32_t add_text(struct ts_steps *b, const char *text, size_t len)
 	return off;
 }
 
+/* Is there room for one more item? */
+#define ROOM(b, name) \
+	((b)->n_##name < (b)->cap_##name || \
+	 grow(b, (void **)&(b)->name, &(b)->cap_##name, (uint64_t)(b)->n_##name + 1, sizeof(*(b)->name)))
+
 struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc,
 			    size_t desc_len, const char *file, size_t file_len)
 {
@@ -139,8 +144,7 @@ struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, con
 
 	if (!e)
 		return NULL;
-	if (b->n_maps == b->cap_maps &&
-	    !grow(b, (void **)&b->maps, &b->cap_maps, (uint64_t)b->n_maps + 1, sizeof(*b->maps)))
+	if (!ROOM(b, maps))
 		return NULL;
 	e->item = b->n_maps;
 	m = &b->maps[b->n_maps++];
@@ -156,8 +160,7 @@ bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *
 
 	if (!e)
 		return false;
-	if (b->n_modules == b->cap_modules &&
-	    !grow(b, (void **)&b->modules, &b->cap_modules, (uint64_t)b->n_modules + 1, sizeof(*b->modules)))
+	if (!ROOM(b, modules))
 		return false;
 	e->item = b->n_modules;
 	b->modules[b->n_modules++] = (struct ts_module){ addr, len, add_text(b, file, file_len) };
@@ -171,8 +174,7 @@ struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind)
 
 	if (!e)
 		return NULL;
-	if (b->n_events == b->cap_events &&
-	    !grow(b, (void **)&b->events, &b->cap_events, (uint64_t)b->n_events + 1, sizeof(*b->events)))
+	if (!ROOM(b, events))
 		return NULL;
 	e->item = b->n_events;
 	ev = &b->events[b->n_events++];

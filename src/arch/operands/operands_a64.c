@@ -451,11 +451,8 @@ static bool make_system(struct work *x)
 			ts_cs_add(&x->w, ts_cs_part(&x->w, &r, 0, 8), ts_op_nowhere(), TS_WAY_SYSTEM);
 		return true;
 	}
-	if (ts_cs_is_one_of(&x->w, "brk hlt hvc smc eret")) {
-		x->w.ops->flow = TS_OP_TRAP;
-		x->w.ops->is_complete = false;
-		return true;
-	}
+	if (ts_cs_is_one_of(&x->w, "brk hlt hvc smc eret"))
+		return ts_cs_trap(&x->w);
 	if (ts_cs_is(&x->w, "mrs") && is_reg(x, 0)) {
 		bool is_flags = strstr(x->w.insn->op_str, "nzcv") != NULL;
 
@@ -566,9 +563,5 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 
 bool ts_operands_a64_init(struct ts_decoder *d)
 {
-	if (!ts_cs_init(d, CS_ARCH_ARM64, CS_MODE_ARM, false, find_register))
-		return false;
-	d->decode = decode;
-	d->text = ts_cs_text;
-	return true;
+	return ts_cs_init(d, CS_ARCH_ARM64, CS_MODE_ARM, false, find_register, decode);
 }

@@ -481,13 +481,6 @@ static bool make_system_call(struct work *x)
 	return true;
 }
 
-static bool make_trap(struct work *x)
-{
-	x->w.ops->flow = TS_OP_TRAP;
-	x->w.ops->is_complete = false;
-	return true;
-}
-
 /* A register of the system becomes one of the program. */
 static bool make_status(struct work *x)
 {
@@ -613,7 +606,7 @@ static bool make_by_id(struct work *x)
 	case ARM_INS_BKPT:
 	case ARM_INS_UDF:
 	case ARM_INS_HVC:
-	case ARM_INS_SMC: return make_trap(x);
+	case ARM_INS_SMC: return ts_cs_trap(&x->w);
 	case ARM_INS_MRS:
 	case ARM_INS_MRC: return make_status(x);
 	case ARM_INS_MRRC: return make_status_pair(x);
@@ -732,11 +725,5 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 bool ts_operands_arm_init(struct ts_decoder *d)
 {
 	/* code of a big-endian processor may be of either order: it is not decoded */
-	if (d->set->arch->is_big_endian)
-		return true;
-	if (!ts_cs_init(d, CS_ARCH_ARM, CS_MODE_ARM, true, find_register))
-		return false;
-	d->decode = decode;
-	d->text = ts_cs_text;
-	return true;
+	return d->set->arch->is_big_endian || ts_cs_init(d, CS_ARCH_ARM, CS_MODE_ARM, true, find_register, decode);
 }

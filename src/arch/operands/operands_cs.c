@@ -30,7 +30,7 @@ void ts_cs_free(struct ts_capstone *cs)
 }
 
 bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb,
-		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg))
+		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg), __typeof__(d->decode) decode)
 {
 	struct ts_capstone *cs = calloc(1, sizeof(*cs));
 
@@ -52,6 +52,8 @@ bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb
 			find(d->set, name, &cs->regs[i]);
 	}
 	d->cs = cs;
+	d->decode = decode;
+	d->text = ts_cs_text;
 	return true;
 }
 

@@ -40,13 +40,21 @@ struct ts_cs_work {
 	unsigned order;      /* the index of the source operand */
 };
 
+/* The instruction traps, and its effects are not known.  Returns true. */
+static inline bool ts_cs_trap(struct ts_cs_work *w)
+{
+	w->ops->flow = TS_OP_TRAP;
+	w->ops->is_complete = false;
+	return true;
+}
+
 /*
- * Open the library for @d, and set the places of the registers for which @find returns true.
+ * Open the library for @d, which decodes by @decode, and set the places of the registers for which @find returns true.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb,
-		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg));
+		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg), __typeof__(d->decode) decode);
 void ts_cs_free(struct ts_capstone *cs);
 
 /*

@@ -228,11 +228,8 @@ static bool make_system(struct work *x)
 		}
 		return true;
 	}
-	if (ts_cs_is_one_of(&x->w, "break eret deret wait")) {
-		x->w.ops->flow = TS_OP_TRAP;
-		x->w.ops->is_complete = false;
-		return true;
-	}
+	if (ts_cs_is_one_of(&x->w, "break eret deret wait"))
+		return ts_cs_trap(&x->w);
 	if (ts_cs_is_one_of(&x->w, "rdhwr mfc0 dmfc0")) {
 		if (to.len)
 			ts_cs_add(&x->w, whole(x, &to), ts_op_nowhere(), TS_WAY_PROCESSOR);
@@ -303,9 +300,5 @@ bool ts_operands_mips_init(struct ts_decoder *d)
 
 	if (d->set->arch->is_big_endian)
 		mode |= (unsigned)CS_MODE_BIG_ENDIAN;
-	if (!ts_cs_init(d, CS_ARCH_MIPS, (cs_mode)mode, false, find_register))
-		return false;
-	d->decode = decode;
-	d->text = ts_cs_text;
-	return true;
+	return ts_cs_init(d, CS_ARCH_MIPS, (cs_mode)mode, false, find_register, decode);
 }

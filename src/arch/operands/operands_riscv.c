@@ -336,8 +336,7 @@ static void make_system(struct work *x)
 		x->w.ops->flow = TS_OP_SYSCALL;
 		ts_cs_add(&x->w, whole(x, &to), ts_op_nowhere(), TS_WAY_SYSTEM);
 	} else {
-		x->w.ops->flow = TS_OP_TRAP;
-		x->w.ops->is_complete = false;
+		ts_cs_trap(&x->w);
 	}
 }
 
@@ -419,12 +418,11 @@ static bool make(struct work *x)
 	}
 }
 
-static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
+static bool decode(struct ts_decoder *d, struct ts_op_mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		   struct ts_operands *ops)
 {
 	struct work x = { .w = { .d = d, .ops = ops }, .pc = pc, .xlen = d->set->arch->addr_bits / 8 };
 
-	(void)mode;
 	if (!take(&x.in, bytes, len, x.xlen) || !make(&x))
 		return false;
 	ops->len = (uint8_t)x.in.len;
@@ -432,11 +430,8 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 }
 
 #if CS_API_MAJOR >= 5
-static bool find_no_register(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg)
+static bool find_no_register(const struct ts_regset *, const char *, struct ts_cs_reg *)
 {
-	(void)set;
-	(void)name;
-	(void)reg;
 	return false;
 }
 #endif
@@ -446,10 +441,9 @@ bool ts_operands_riscv_init(struct ts_decoder *d)
 #if CS_API_MAJOR >= 5
 	int mode = CS_MODE_RISCVC | (d->set->arch->addr_bits == 64 ? CS_MODE_RISCV64 : CS_MODE_RISCV32);
 
-	if (!ts_cs_init(d, CS_ARCH_RISCV, (cs_mode)mode, false, find_no_register))
-		return false;
-	d->text = ts_cs_text;
-#endif
+	return ts_cs_init(d, CS_ARCH_RISCV, (cs_mode)mode, false, find_no_register, decode);
+#else
 	d->decode = decode;
 	return true;
+#endif
 }

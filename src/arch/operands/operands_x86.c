@@ -188,9 +188,8 @@ void ts_x86_mix_flags(struct ts_x86_work *w)
 		ts_x86_add(w, to, ts_op_nowhere(), TS_WAY_UNKNOWN, 0);
 }
 
-void ts_x86_mix(struct ts_x86_work *w, unsigned arg)
+void ts_x86_mix(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	for (unsigned i = 0; i < w->n; i++) {
 		if (w->op[i].is_written)
 			ts_x86_mix_into(w, &w->op[i]);

@@ -30,12 +30,11 @@ static void move_on(struct ts_x86_work *w, unsigned reg, bool is_conditional)
 }
 
 /* The first operand is the second one, with zeros above it. */
-static void make_copy(struct ts_x86_work *w, unsigned arg)
+static void make_copy(struct ts_x86_work *w, unsigned)
 {
 	const struct ts_x86_operand *to = &w->op[0], *from = &w->op[1];
 	unsigned n = from->is_constant || from->size > to->size ? to->size : from->size;
 
-	(void)arg;
 	ts_x86_carry(w, to, 0, n, from, 0, n, TS_WAY_COPY);
 	if (n < to->size)
 		ts_x86_fill(w, to, n, to->size - n, TS_WAY_ZERO);
@@ -43,12 +42,11 @@ static void make_copy(struct ts_x86_work *w, unsigned arg)
 }
 
 /* The first operand is the second one, whose sign fills the bytes above it. */
-static void make_signed(struct ts_x86_work *w, unsigned arg)
+static void make_signed(struct ts_x86_work *w, unsigned)
 {
 	const struct ts_x86_operand *to = &w->op[0], *from = &w->op[1];
 	unsigned n = from->size < to->size ? from->size : to->size;
 
-	(void)arg;
 	ts_x86_carry(w, to, 0, n, from, 0, n, TS_WAY_COPY);
 	if (n < to->size)
 		ts_x86_carry(w, to, n, to->size - n, from, n - 1, 1, TS_WAY_MIX);
@@ -56,9 +54,8 @@ static void make_signed(struct ts_x86_work *w, unsigned arg)
 }
 
 /* The first operand is made of the sign of the second one. */
-static void make_sign(struct ts_x86_work *w, unsigned arg)
+static void make_sign(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	ts_x86_carry(w, &w->op[0], 0, w->op[0].size, &w->op[1], w->op[1].size - 1u, 1, TS_WAY_MIX);
 	ts_x86_clear_above(w, &w->op[0]);
 }
@@ -104,18 +101,16 @@ static void make_difference(struct ts_x86_work *w, unsigned arg)
 	ts_x86_mix(w, arg);
 }
 
-static void make_xchg(struct ts_x86_work *w, unsigned arg)
+static void make_xchg(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	for (unsigned i = 0; i < 2; i++) {
 		ts_x86_carry(w, &w->op[i], 0, w->op[i].size, &w->op[1 - i], 0, w->op[i].size, TS_WAY_COPY);
 		ts_x86_clear_above(w, &w->op[i]);
 	}
 }
 
-static void make_xadd(struct ts_x86_work *w, unsigned arg)
+static void make_xadd(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	ts_x86_mix_into(w, &w->op[0]);
 	ts_x86_carry(w, &w->op[1], 0, w->op[1].size, &w->op[0], 0, w->op[1].size, TS_WAY_COPY);
 	ts_x86_clear_above(w, &w->op[1]);
@@ -141,7 +136,7 @@ static void add_address_register(struct ts_x86_work *w, uint16_t off, unsigned l
 		ts_x86_carry(w, &w->op[0], 0, w->op[0].size, &o, 0, len, TS_WAY_MIX);
 }
 
-static void make_lea(struct ts_x86_work *w, unsigned arg)
+static void make_lea(struct ts_x86_work *w, unsigned)
 {
 	const ZydisDecodedOperand *raw = &w->raw[1];
 	unsigned n = w->ops->n;
@@ -150,7 +145,6 @@ static void make_lea(struct ts_x86_work *w, unsigned arg)
 	bool has_pc = raw->mem.base == ZYDIS_REGISTER_RIP || raw->mem.base == ZYDIS_REGISTER_EIP;
 	struct ts_x86_operand c = { .is_constant = true };
 
-	(void)arg;
 	if (!has_pc)
 		add_address_register(w, off, len);
 	off = ts_x86_off_of(w, raw->mem.index, &len);
@@ -172,11 +166,10 @@ static struct ts_x86_operand *stack_of(struct ts_x86_work *w)
 	return NULL;
 }
 
-static void make_push(struct ts_x86_work *w, unsigned arg)
+static void make_push(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand *to = stack_of(w), *from = &w->op[0];
 
-	(void)arg;
 	move_on(w, SP, false);
 	if (!to)
 		return;
@@ -186,12 +179,11 @@ static void make_push(struct ts_x86_work *w, unsigned arg)
 		ts_x86_fill(w, to, from->size, to->size - from->size, TS_WAY_ZERO);
 }
 
-static void make_pop(struct ts_x86_work *w, unsigned arg)
+static void make_pop(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand *from = stack_of(w), *to = &w->op[0];
 	uint16_t sp = w->d->x86.gprs[SP];
 
-	(void)arg;
 	if (!from)
 		return;
 	ts_x86_carry(w, to, 0, to->size < from->size ? to->size : from->size, from, 0, to->size, TS_WAY_COPY);
@@ -200,12 +192,11 @@ static void make_pop(struct ts_x86_work *w, unsigned arg)
 		move_on(w, SP, false);
 }
 
-static void make_call(struct ts_x86_work *w, unsigned arg)
+static void make_call(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand *to = stack_of(w),
 			      back = { .is_constant = true, .constant = w->pc + w->insn.length };
 
-	(void)arg;
 	move_on(w, SP, false);
 	if (to)
 		ts_x86_carry(w, to, 0, to->size, &back, 0, to->size, TS_WAY_COPY);
@@ -215,30 +206,27 @@ static void make_call(struct ts_x86_work *w, unsigned arg)
 		ts_x86_add(w, ts_op_pc(), ts_op_nowhere(), w->op[0].is_constant ? TS_WAY_CONSTANT : TS_WAY_UNKNOWN, 0);
 }
 
-static void make_ret(struct ts_x86_work *w, unsigned arg)
+static void make_ret(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand *from = stack_of(w);
 
-	(void)arg;
 	move_on(w, SP, false);
 	if (from)
 		ts_x86_add(w, ts_op_pc(), from->piece[0], TS_WAY_MIX, 0);
 }
 
-static void make_leave(struct ts_x86_work *w, unsigned arg)
+static void make_leave(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand bp = gpr(w, BP, word_of(w)), sp = gpr(w, SP, word_of(w)), *from = stack_of(w);
 
-	(void)arg;
 	ts_x86_carry(w, &sp, 0, sp.size, &bp, 0, bp.size, TS_WAY_MIX);
 	if (from)
 		ts_x86_carry(w, &bp, 0, bp.size, from, 0, bp.size, TS_WAY_COPY);
 }
 
 /* Jumps: the next address is made of the target, or of the flags and registers that decide. */
-void ts_x86_jump(struct ts_x86_work *w, unsigned arg)
+void ts_x86_jump(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	for (unsigned i = 0; i < w->n; i++)
 		w->op[i].is_read &= !w->op[i].is_constant;
 	for (unsigned i = 0; i < w->n; i++) {
@@ -285,9 +273,8 @@ static void make_to_flags(struct ts_x86_work *w, unsigned is_popped)
 }
 
 /* Everything is the processor's own. */
-static void make_processor(struct ts_x86_work *w, unsigned arg)
+static void make_processor(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	for (unsigned i = 0; i < w->n; i++) {
 		if (!w->op[i].is_written)
 			continue;
@@ -377,11 +364,10 @@ static void make_string(struct ts_x86_work *w, unsigned what)
 /* ------------------------------------------------------------------------------------------------- others */
 
 /* A number of bits in cl that is 0 leaves the flags. */
-static void make_shift(struct ts_x86_work *w, unsigned arg)
+static void make_shift(struct ts_x86_work *w, unsigned)
 {
 	unsigned n;
 
-	(void)arg;
 	for (unsigned i = 0; i < w->n; i++) {
 		if (w->op[i].is_written)
 			ts_x86_mix_into(w, &w->op[i]);
@@ -407,12 +393,11 @@ static void make_lowest_bit(struct ts_x86_work *w, unsigned arg)
 }
 
 /* bsf and bsr: of a source that is zero the destination keeps what it has. */
-static void make_scan(struct ts_x86_work *w, unsigned arg)
+static void make_scan(struct ts_x86_work *w, unsigned)
 {
 	const struct ts_x86_operand *from = &w->op[1];
 	unsigned n = w->ops->n;
 
-	(void)arg;
 	w->op[0].is_read = !from->n || from->piece[0].kind != TS_AT_REG;
 	ts_x86_mix_into(w, &w->op[0]);
 	if (!w->op[0].is_read) {
@@ -470,15 +455,12 @@ static void make_all(struct ts_x86_work *w, unsigned is_push)
 	}
 }
 
-static void make_nothing(struct ts_x86_work *w, unsigned arg)
+static void make_nothing(struct ts_x86_work *, unsigned)
 {
-	(void)w;
-	(void)arg;
 }
 
-static void make_trap(struct ts_x86_work *w, unsigned arg)
+static void make_trap(struct ts_x86_work *w, unsigned)
 {
-	(void)arg;
 	w->ops->is_complete = false;
 }
 

@@ -171,11 +171,10 @@ static void make_scalar(struct ts_x86_work *w, unsigned how)
 }
 
 /* ptest: two flags, the others become zero. */
-static void make_test(struct ts_x86_work *w, unsigned arg)
+static void make_test(struct ts_x86_work *w, unsigned)
 {
 	enum { CF = 1, ZF = 64 };
 
-	(void)arg;
 	w->written = CF | ZF;
 	w->zeroed = TS_X86_STATUS_FLAGS & ~w->written & ~0x400u;
 	ts_x86_mix_flags(w);
@@ -210,11 +209,10 @@ static struct ts_x86_operand with_upper(const struct ts_x86_work *w, unsigned i)
 }
 
 /* vextractf128: a half of a vector of 32 bytes. */
-static void make_extract_half(struct ts_x86_work *w, unsigned arg)
+static void make_extract_half(struct ts_x86_work *w, unsigned)
 {
 	struct ts_x86_operand from = with_upper(w, 1);
 
-	(void)arg;
 	if (from.size != 32 || w->op[0].size != 16) {
 		ts_x86_mix(w, 0);
 		return;

@@ -123,12 +123,10 @@ static void put_row(const struct compared *x, struct ts_row *row)
 	}
 }
 
-static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *, struct ts_error *)
 {
 	struct against *x = (struct against *)rows;
 
-	(void)budget;
-	(void)err;
 	if (x->next == x->n)
 		return TS_END;
 	put_row(&x->items[x->next++], row);

@@ -221,37 +221,35 @@ static void put_registers(const struct ts_info *info, const char *name, enum ts_
 		putchar('\n');
 }
 
+/* A text after a space, if there is one.  Returns whether there is. */
+static bool put_next(const char *text)
+{
+	if (!text || !*text)
+		return false;
+	putchar(' ');
+	put_text(text);
+	return true;
+}
+
 static void put_region(const struct ts_info *info, const struct ts_region_info *r)
 {
-	const char *desc = r->desc, *file = r->file;
 	char prot[4];
 
 	printf("  0x%" PRIx64 "-0x%" PRIx64 " %s", r->first, r->last, ts_info_prot(r->prot, prot));
 	if (ts_query_n_processes(info->q) > 1)
 		printf(" process %" PRIu32, r->process);
-	if (desc && *desc) {
-		putchar(' ');
-		put_text(desc);
-	}
-	if (file && *file) {
-		putchar(' ');
-		put_text(file);
+	put_next(r->desc);
+	if (put_next(r->file))
 		printf("+0x%" PRIx64, r->file_off);
-	}
 	putchar('\n');
 }
 
 static void put_module(const struct ts_info *info, const struct ts_module_info *m)
 {
-	const char *file = m->file;
-
 	printf("  0x%" PRIx64 "-0x%" PRIx64, m->first, m->last);
 	if (ts_query_n_processes(info->q) > 1)
 		printf(" process %" PRIu32, m->process);
-	if (file && *file) {
-		putchar(' ');
-		put_text(file);
-	}
+	put_next(m->file);
 	if (m->from)
 		printf(", from position %" PRIu64, m->from);
 	if (m->until != TS_NO_POS)

@@ -104,21 +104,20 @@ struct shell {
 	struct ts_error err;
 };
 
-static bool is_stopped(void *user)
+static bool is_stopped(void *)
 {
-	(void)user;
 	return ts_is_interrupted();
 }
 
 static enum ts_sql_form form_of(const struct ts_cli *cli)
 {
-	switch (cli->rows_form) {
-	case TS_FORM_OPTION_BOX: return TS_SQL_BOX;
-	case TS_FORM_OPTION_CSV: return TS_SQL_CSV;
-	case TS_FORM_OPTION_TSV: return TS_SQL_TSV;
-	case TS_FORM_OPTION_DEFAULT: break;
+	switch (ts_show_form(cli)) {
+	case TS_FORM_TEXT: return TS_SQL_BOX;
+	case TS_FORM_CSV: return TS_SQL_CSV;
+	case TS_FORM_TSV: return TS_SQL_TSV;
+	case TS_FORM_JSON: return TS_SQL_JSON;
 	}
-	return cli->is_json ? TS_SQL_JSON : isatty(STDOUT_FILENO) ? TS_SQL_BOX : TS_SQL_TSV;
+	return TS_SQL_TSV;
 }
 
 static bool flush(struct shell *sh)

@@ -208,7 +208,7 @@ static size_t common_length(const struct choices *c)
 	return common;
 }
 
-static unsigned char complete(EditLine *el, int key)
+static unsigned char complete(EditLine *el, int)
 {
 	const LineInfo *line = el_line(el);
 	const char *begin = line->cursor;
@@ -216,7 +216,6 @@ static unsigned char complete(EditLine *el, int key)
 	unsigned char done = CC_ERROR;
 	char *rest;
 
-	(void)key;
 	while (begin > line->buffer && (isalnum((unsigned char)begin[-1]) || strchr("_.", begin[-1])))
 		begin--;
 	c = (struct choices){ begin, (size_t)(line->cursor - begin), { 0 }, 0 };
@@ -247,9 +246,8 @@ static unsigned char complete(EditLine *el, int key)
 
 static volatile sig_atomic_t is_line_left; /* ^C: the line that is being typed is left */
 
-static void on_interrupt(int number)
+static void on_interrupt(int)
 {
-	(void)number;
 	is_line_left = 1;
 }
 
@@ -271,7 +269,7 @@ static char *prompt_of(EditLine *el)
  * The next character.  SIGINT is blocked but while this waits, so that none is lost between two keys.  Returns 1, 0 at the
  * end, -1 if a signal came.
  */
-static int read_key(EditLine *el, wchar_t *key)
+static int read_key(EditLine *, wchar_t *key)
 {
 	struct pollfd terminal = { .fd = STDIN_FILENO, .events = POLLIN };
 	mbstate_t state = { 0 };
@@ -280,7 +278,6 @@ static int read_key(EditLine *el, wchar_t *key)
 	char byte;
 	ssize_t n;
 
-	(void)el;
 	sigemptyset(&none);
 	while (len == (size_t)-2) {
 		if (ppoll(&terminal, 1, NULL, &none) < 0)
@@ -352,15 +349,13 @@ static void remember(struct prompt *p)
 	free(line);
 }
 #else
-static bool open_lines(struct prompt *p)
+static bool open_lines(struct prompt *)
 {
-	(void)p;
 	return true;
 }
 
-static void close_lines(struct prompt *p)
+static void close_lines(struct prompt *)
 {
-	(void)p;
 }
 
 static const char *read_line(struct prompt *p)
@@ -369,9 +364,8 @@ static const char *read_line(struct prompt *p)
 	return fflush(stdout) == 0 ? fgets(p->line, sizeof(p->line), stdin) : NULL;
 }
 
-static void remember(struct prompt *p)
+static void remember(struct prompt *)
 {
-	(void)p;
 }
 #endif
 

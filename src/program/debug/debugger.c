@@ -50,11 +50,8 @@ static bool meeting_open(struct meeting *m, struct ts_error *err)
 	return true;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *place)
+static int remove_one(const char *path, const struct stat *, int, struct FTW *)
 {
-	(void)st;
-	(void)type;
-	(void)place;
 	return remove(path);
 }
 
@@ -516,9 +513,8 @@ static void pass_on(int sig)
 }
 
 /* It interrupts the relay. */
-static void note_child(int sig)
+static void note_child(int)
 {
-	(void)sig;
 }
 
 /* Signals that are taken while the relay waits. */

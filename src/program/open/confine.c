@@ -15,17 +15,23 @@
 #include "src/program/cli/thread_logs.h"
 #include "src/sandbox/sandbox.h"
 
-/* A file beside a trace, by its suffix. */
-static void allow_beside(struct ts_sandbox_rules *rules, const char *trace, const char *suffix)
+/* The path of a rule is made of two parts. */
+static void allow_joined(struct ts_sandbox_rules *rules, enum ts_rule_kind kind, const char *folder, const char *name)
 {
 	char *path;
 
-	if (asprintf(&path, "%s%s", trace, suffix) < 0) {
+	if (asprintf(&path, "%s%s", folder, name) < 0) {
 		rules->is_failed = true;
 		return;
 	}
-	ts_sandbox_allow(rules, TS_RULE_BESIDE, path);
+	ts_sandbox_allow(rules, kind, path);
 	free(path);
+}
+
+/* A file beside a trace, by its suffix. */
+static void allow_beside(struct ts_sandbox_rules *rules, const char *trace, const char *suffix)
+{
+	allow_joined(rules, TS_RULE_BESIDE, trace, suffix);
 }
 
 static void allow_images_of(struct ts_sandbox_rules *rules, const char *trace)
@@ -74,19 +80,6 @@ static void allow_written(struct ts_sandbox_rules *rules, const char *question)
 	free(words);
 }
 
-/* A file in the cache directory, by the beginning of its name. */
-static void allow_kept(struct ts_sandbox_rules *rules, const char *folder, const char *prefix)
-{
-	char *path;
-
-	if (asprintf(&path, "%s/%s", folder, prefix) < 0) {
-		rules->is_failed = true;
-		return;
-	}
-	ts_sandbox_allow(rules, TS_RULE_KEPT, path);
-	free(path);
-}
-
 /* The index and the marks of the trace, where they cannot lie beside it. */
 static void allow_cached(struct ts_sandbox_rules *rules, const char *trace, bool is_real)
 {
@@ -107,39 +100,26 @@ static void allow_cache_of(struct ts_sandbox_rules *rules, const char *folder, c
 	allow_cached(rules, trace, true);
 	allow_cached(rules, trace, false);
 	if (ts_trace_keys(trace, &keys, &ignored))
-		allow_kept(rules, folder, keys.tag);
+		allow_joined(rules, TS_RULE_KEPT, folder, keys.tag);
 	explicit_bzero(&keys, sizeof(keys));
-}
-
-static void allow_spare(struct ts_sandbox_rules *rules, const char *folder)
-{
-	static const char *const suffixes[] = { ".unpacked", ".program", ".origin" };
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		char *path;
-
-		if (asprintf(&path, "%s/%s", folder, suffixes[i]) < 0) {
-			rules->is_failed = true;
-			return;
-		}
-		ts_sandbox_allow(rules, TS_RULE_SPARE, path);
-		free(path);
-	}
 }
 
 static void allow_cache(struct ts_sandbox_rules *rules, const struct ts_cli *cli)
 {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX + 1];
 
 	if (!ts_cache_dir(folder))
 		return;
+	ts_sandbox_allow(rules, TS_RULE_TEMPORARY, folder);
+	strcat(folder, "/");
 	allow_cache_of(rules, folder, cli->trace);
 	for (size_t i = 1; i < cli->n_traces; i++)
 		allow_cache_of(rules, folder, cli->traces[i]);
 	if (cli->trace2)
 		allow_cache_of(rules, folder, cli->trace2);
-	allow_spare(rules, folder);
-	ts_sandbox_allow(rules, TS_RULE_TEMPORARY, folder);
+	allow_joined(rules, TS_RULE_SPARE, folder, ".unpacked");
+	allow_joined(rules, TS_RULE_SPARE, folder, ".program");
+	allow_joined(rules, TS_RULE_SPARE, folder, ".origin");
 }
 
 static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli)

@@ -24,11 +24,10 @@
 /* What the signal handler says. */
 static char missing_page[4400];
 
-static void on_missing_page(int signal)
+static void on_missing_page(int)
 {
 	ssize_t ignored = write(STDERR_FILENO, missing_page, strlen(missing_page));
 
-	(void)signal;
 	(void)ignored;
 	_exit(TS_STATUS_FAILED);
 }

@@ -145,17 +145,12 @@ static bool is_copied(const struct ts_pack *p, const struct ts_pack_member *m, c
 	return is_good;
 }
 
-/* Make the copy, unless it is there. */
-static bool copy_program(const struct ts_pack *p, const struct ts_pack_member *m, const char *path,
-			 struct ts_error *err)
+static bool write_member(const struct ts_pack *p, const struct ts_pack_member *m, const char *path, struct ts_error *err)
 {
 	struct ts_atomic_file f;
-	bool done;
+	bool done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
+		    ts_atomic_file_finish(&f, err);
 
-	if (is_copied(p, m, path))
-		return true;
-	done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
-	       ts_atomic_file_finish(&f, err);
 	ts_atomic_file_fini(&f);
 	return done;
 }
@@ -192,7 +187,8 @@ static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m,
 	char to[PATH_MAX], folder[PATH_MAX];
 
 	*path = NULL;
-	if (count_copy(files, m, trace, err) && name_copy(p, m, trace, to, err) && copy_program(p, m, to, err)) {
+	if (count_copy(files, m, trace, err) && name_copy(p, m, trace, to, err) &&
+	    (is_copied(p, m, to) || write_member(p, m, to, err))) {
 		if (ts_cache_dir(folder))
 			ts_cache_dir_bound(folder, COPY_SUFFIX,
 					   files->len > MAX_COPIES_LEN ? files->len : MAX_COPIES_LEN);
@@ -641,12 +637,7 @@ static bool set_time(const char *path, uint64_t mtime, struct ts_error *err)
 static bool write_file(const struct ts_pack *p, const struct ts_pack_member *m, const char *path,
 		       struct ts_error *err)
 {
-	struct ts_atomic_file f;
-	bool done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
-		    ts_atomic_file_finish(&f, err);
-
-	ts_atomic_file_fini(&f);
-	return done && set_time(path, m->mtime, err);
+	return write_member(p, m, path, err) && set_time(path, m->mtime, err);
 }
 
 bool ts_is_folder(const char *path)
@@ -685,9 +676,8 @@ static bool is_there(const char *path)
 }
 
 /* Before the first is written: the names are the archive's, and the user has not said which files may go. */
-static bool check_place(const struct ts_pack *p, const struct place *to, struct ts_error *err)
+static bool check_place(const struct ts_pack *, const struct place *to, struct ts_error *err)
 {
-	(void)p;
 	return !is_there(to->path) ||
 	       ts_fail(err, TS_EIO, TS_NO_OFF, "%s exists already, and is not replaced: nothing was unpacked",
 		       to->path);

@@ -20,9 +20,8 @@
 static volatile sig_atomic_t has_become;
 static int process_fd; /* of the process that is recorded */
 
-static void on_become(int sig)
+static void on_become(int)
 {
-	(void)sig;
 	has_become = 1;
 }
 

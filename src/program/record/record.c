@@ -146,9 +146,8 @@ static volatile sig_atomic_t program_pid;
 static struct ts_recorder *toggled; /* gets SIGUSR1; NULL: the program gets it */
 
 /* The terminal's signals reach the program anyway; what somebody sends to this process is for it. */
-static void pass_on(int sig, siginfo_t *info, void *context)
+static void pass_on(int sig, siginfo_t *info, void *)
 {
-	(void)context;
 	if (sig == SIGUSR1 && toggled)
 		toggled->engine->toggle(toggled);
 	else if (info->si_code <= 0 && program_pid)

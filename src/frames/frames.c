@@ -29,33 +29,14 @@ void ts_frame_reset(struct ts_frame *f)
 	};
 }
 
-/* Room for one more item in an array of *cap; its new place; NULL if memory is exhausted. */
-static void *grow(struct ts_frame *f, void *items, size_t n, size_t *cap, size_t item_len)
-{
-	if (ts_vec_reserve(&items, n, cap, 1, item_len))
-		return items;
-	f->is_failed = true;
-	return NULL;
-}
-
 void ts_frame_add_range(struct ts_frame *f, uint64_t addr, uint64_t len)
 {
-	struct ts_range *p = grow(f, f->ranges, f->n_ranges, &f->cap_ranges, sizeof(*p));
-
-	if (!p)
-		return;
-	f->ranges = p;
-	f->ranges[f->n_ranges++] = (struct ts_range){ addr, len };
+	f->is_failed |= !TS_PUSH(f->ranges, f->n_ranges, f->cap_ranges, (struct ts_range){ addr, len });
 }
 
 void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value)
 {
-	struct ts_frame_var *p = grow(f, f->vars, f->n_vars, &f->cap_vars, sizeof(*p));
-
-	if (!p)
-		return;
-	f->vars = p;
-	f->vars[f->n_vars++] = (struct ts_frame_var){ number, value };
+	f->is_failed |= !TS_PUSH(f->vars, f->n_vars, f->cap_vars, (struct ts_frame_var){ number, value });
 }
 
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
@@ -70,8 +51,7 @@ size_t ts_ranges_merge(struct ts_range *ranges, size_t n)
 {
 	size_t n_left = 0;
 
-	if (n)
-		qsort(ranges, n, sizeof(*ranges), ts_by_u64);
+	TS_SORT_BY(ranges, n, addr);
 	for (size_t i = 0; i < n; i++) {
 		const struct ts_range r = ranges[i];
 		struct ts_range *last = n_left ? &ranges[n_left - 1] : NULL;

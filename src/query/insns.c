@@ -17,6 +17,15 @@ struct pair {
 	uint32_t process[2];
 };
 
+/* What is looked at for each step of a chunk.  More instructions have it than are decoded at a time. */
+#define N_BRIEFS 32768u /* a power of two */
+struct brief {
+	uint64_t pc;
+	uint64_t first_chunk, end_chunk; /* as of the instruction; 0 and 0: the entry is empty */
+	struct ts_does does;
+	uint32_t process;
+};
+
 /* Memory around the instruction that was decoded last, as it was at a position: the next one is often there, too. */
 #define CODE_ALIGN 64u
 struct code_window {
@@ -30,6 +39,7 @@ struct code_window {
 struct ts_insns {
 	struct ts_decoder *decoder;           /* owned */
 	uint8_t *g;                           /* owned; registers and their known flags */
+	struct brief briefs[N_BRIEFS];        /* by pc */
 	struct pair pairs[N_DECODED / 2];
 	struct ts_decoded decoded[N_DECODED]; /* by pc, in pairs: a loop has the same instructions again and again */
 	uint64_t clock;
@@ -327,10 +337,15 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 	return true;
 }
 
+static size_t pair_of(uint64_t pc)
+{
+	return (pc ^ pc >> 10) % N_DECODED / 2;
+}
+
 /* The instruction at @pc if it was decoded, else the one of two that makes room for it: that which was used before the other. */
 static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t process)
 {
-	uint64_t i = (pc ^ pc >> 10) % N_DECODED / 2;
+	size_t i = pair_of(pc);
 	struct pair *two = &x->pairs[i];
 	unsigned k = two->used[1] < two->used[0];
 
@@ -340,6 +355,11 @@ static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t
 	two->process[k] = process;
 	two->used[k] = ++x->clock;
 	return &x->decoded[2 * i + k];
+}
+
+static size_t brief_of(uint64_t pc)
+{
+	return (pc ^ pc >> 15) % N_BRIEFS;
 }
 
 /*
@@ -369,6 +389,8 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 		return NULL;
 	d->first_chunk = first;
 	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
+	if (d->is_insn)
+		q->insns->briefs[brief_of(d->pc)] = (struct brief){ d->pc, first, d->end_chunk, ts_does_of_operands(ts_query_regset(q), &d->ops), process };
 	return d;
 }
 
@@ -439,6 +461,45 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	x->ops.len = d->ops.len;
 	snprintf(x->text, sizeof(x->text), "%s", ts_decoded_text(q, d));
 	return x;
+}
+
+/* Did something else than the instruction happen in the step, too? */
+static bool has_event(const struct ts_steps *b, const struct ts_step *st)
+{
+	for (unsigned k = 0; b->n_events && k < st->n_effects; k++) {
+		if (b->effects[st->first + k].kind == TS_FX_EVENT)
+			return true;
+	}
+	return false;
+}
+
+const struct ts_decoded *ts_query_insn_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b,
+					       const struct ts_step *st)
+{
+	const struct ts_insns *x = q->insns;
+	uint32_t process = ts_query_process(q, st->thread);
+	size_t i = pair_of(st->pc);
+
+	for (unsigned k = 0; x && k < 2; k++) {
+		const struct ts_decoded *d = &x->decoded[2 * i + k];
+
+		if (x->pairs[i].pc[k] == st->pc && x->pairs[i].process[k] == process && chunk >= d->first_chunk &&
+		    chunk < d->end_chunk && d->is_insn)
+			return has_event(b, st) ? NULL : d;
+	}
+	return NULL;
+}
+
+bool ts_query_does_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
+			   struct ts_does *does)
+{
+	const struct brief *e = q->insns ? &q->insns->briefs[brief_of(st->pc)] : NULL;
+
+	if (!e || e->pc != st->pc || chunk < e->first_chunk || chunk >= e->end_chunk ||
+	    e->process != ts_query_process(q, st->thread) || has_event(b, st))
+		return false;
+	*does = e->does;
+	return true;
 }
 
 bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err)

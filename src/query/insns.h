@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "does.h"
 #include "query.h"
 #include "src/arch/operands/operands.h"
 
@@ -41,7 +42,25 @@ bool ts_query_has_operands(const struct ts_query *q);
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
-/* The same for the code at the address of step @pos, whether or not it completed. */
+/*
+ * The instruction of @st, a step of chunk @chunk in batch @b, if it was decoded before; it does not read the trace.  It has
+ * completed, and is valid until another instruction is asked for.
+ *
+ * Returns NULL if only ts_query_insn() can tell: it was not decoded for this chunk, its bytes are no instruction, or the step
+ * has events.
+ */
+const struct ts_decoded *ts_query_insn_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b,
+					       const struct ts_step *st);
+
+/*
+ * Set *does to what the instruction of @st, a step of chunk @chunk in batch @b, writes.  It does not read the trace.
+ *
+ * Returns false if only ts_query_insn() can tell: it was not asked for this code before, or the step has events.
+ */
+bool ts_query_does_at_hand(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
+			   struct ts_does *does);
+
+/* The code at the address of step @pos, as ts_query_insn(), whether or not it completed. */
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*

@@ -40,6 +40,11 @@ bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to
 
 _Static_assert(TS_MAX_RUN_LEN == TS_MAX_RUN && TS_TOUCHED_LEN == TS_LINE_LEN, "what the index has");
 
+uint32_t ts_query_n_runs(const struct ts_query *q)
+{
+	return (uint32_t)q->tl->runs.n;
+}
+
 bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run)
 {
 	const struct ts_runs *r = &q->tl->runs;
@@ -106,11 +111,8 @@ static void add_page(void *user, uint64_t page)
 
 	if (p->is_failed || (p->n && p->items[p->n - 1] == page))
 		return;
-	p->is_failed = !ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items));
-	if (p->is_failed)
-		return;
 	p->is_disordered |= p->n && p->items[p->n - 1] > page;
-	p->items[p->n++] = page;
+	p->is_failed = !TS_PUSH(p->items, p->n, p->cap, page);
 }
 
 bool ts_query_pages(const struct ts_query *q, bool is_nonzero, uint32_t process, uint64_t first, uint64_t last,

@@ -55,6 +55,9 @@ struct ts_run_facts {
  */
 bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run);
 
+/* The number of runs. */
+uint32_t ts_query_n_runs(const struct ts_query *q);
+
 /*
  * Call @use with each position at which run @i began, in order, of those whose steps [pos, pos + n) can meet
  * [@from, @to); some before @from may not.

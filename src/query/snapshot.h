@@ -70,14 +70,6 @@ struct ts_query {
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
 };
 
-/*
- * What a question stands on while it reads the timeline, empty: decoded chunks, registers, instructions, the
- * reader; what was there before is overwritten (lifetime.c).  Returns false if the recording cannot be read
- * (TS_EIO) or memory is exhausted (TS_ENOMEM): it needs its fini all the same.
- */
-bool ts_query_caches_init(struct ts_query *q, struct ts_error *err);
-void ts_query_caches_fini(struct ts_query *q);
-
 /* Take the snapshot (snapshot.c). */
 void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl);
 

@@ -65,59 +65,9 @@ static void join(struct ts_does *to, const struct ts_does *more)
 	to->lacks_code |= more->lacks_code;
 }
 
-static bool shares(const struct ts_does *a, const struct ts_does *b)
+static struct ts_does does_of(const struct ts_query *q, const struct ts_decoded *d)
 {
-	return a->regs & b->regs || a->flags & b->flags || (a->is_branch && b->is_branch);
-}
-
-/* The registers with a byte in [@off, @off + @len). */
-static uint64_t regs_in(const struct ts_regset *set, uint64_t off, uint64_t len)
-{
-	uint64_t mask = 0;
-
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		if (set->regs[i].off < off + len && off < (uint64_t)set->regs[i].off + set->regs[i].len)
-			mask |= UINT64_C(1) << i % 64;
-	}
-	return mask;
-}
-
-static struct ts_does does_of(const struct ts_regset *set, const struct ts_operands *ops)
-{
-	struct ts_does does = { 0 };
-
-	for (unsigned i = 0; i < ops->n; i++) {
-		const struct ts_op_place *to = &ops->transfers[i].to;
-
-		if (to->kind == TS_AT_REG)
-			does.regs |= regs_in(set, to->off, to->len);
-		else if (to->kind == TS_AT_FLAGS)
-			does.flags |= to->flags;
-	}
-	does.is_branch = ops->flow == TS_OP_BRANCH || ops->flow == TS_OP_JUMP_INDIRECT ||
-			 ops->flow == TS_OP_CALL_INDIRECT || ops->flow == TS_OP_RETURN;
-	return does;
-}
-
-struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d)
-{
-	return d->is_insn ? does_of(ts_query_regset(q), &d->ops) : not_known;
-}
-
-struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask)
-{
-	struct ts_does does = { 0 };
-
-	if (!is_regs) {
-		does.flags = (uint32_t)mask;
-		does.is_branch = !mask;
-		return does;
-	}
-	for (unsigned i = 0; i < 64; i++) {
-		if (mask >> i & 1)
-			does.regs |= regs_in(ts_query_regset(q), base + i, 1);
-	}
-	return does;
+	return d->is_insn ? ts_does_of_operands(ts_query_regset(q), &d->ops) : not_known;
 }
 
 static uint32_t hash(const uint8_t *bytes, size_t len)
@@ -144,7 +94,7 @@ static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct
 	memcpy(k->bytes, bytes, n);
 	k->does = not_known;
 	if (ts_query_decode(q, mode, 0, bytes, n, &f->ops))
-		k->does = does_of(ts_query_regset(q), &f->ops);
+		k->does = ts_does_of_operands(ts_query_regset(q), &f->ops);
 	return k->does;
 }
 
@@ -206,7 +156,7 @@ static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, struct 
 
 		if (!d)
 			return false;
-		more = ts_does_of(q, d);
+		more = does_of(q, d);
 		join(does, &more);
 	}
 	return true;
@@ -247,11 +197,6 @@ static bool take_run(struct ts_write_runs *f, struct ts_query *q, uint32_t i, co
 	return true;
 }
 
-static bool make_room(struct ts_write_runs *f)
-{
-	return ts_vec_reserve(&f->does, f->n, &f->cap, 1, sizeof(*f->does));
-}
-
 static struct ts_write_runs *need_write_runs(struct ts_query *q)
 {
 	if (!q->write_runs)
@@ -272,14 +217,13 @@ enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 			break;
 		if (!n_runs--)
 			return TS_MORE;
-		if (!make_room(f)) {
-			f = NULL;
-			break;
-		}
 		if (!take_run(f, q, f->n, &run, &does, err))
 			return TS_FAIL;
 		f->lacks_code |= does.lacks_code;
-		f->does[f->n++] = does;
+		if (!TS_PUSH(f->does, f->n, f->cap, does)) {
+			f = NULL;
+			break;
+		}
 	}
 	if (f)
 		return TS_END;
@@ -303,17 +247,14 @@ bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const
 			struct ts_error *err)
 {
 	const struct ts_write_runs *f = q->write_runs;
-	struct ts_run_facts run;
-	uint32_t n = 0;
+	uint32_t n = ts_query_n_runs(q);
 
 	*s = (struct ts_run_search){ .best = TS_NO_POS };
-	while (ts_query_run(q, n, &run))
-		n++;
 	s->runs = malloc((n + (size_t)1) * sizeof(*s->runs));
 	if (!s->runs)
 		return ts_no_memory(err, "what instructions do");
 	for (uint32_t i = 0; i < n; i++) {
-		if (!f || i >= f->n || shares(&f->does[i], does))
+		if (!f || i >= f->n || ts_does_share(&f->does[i], does))
 			s->runs[s->n++] = (struct ts_write_run){ .run = i, .start = TS_NO_POS };
 	}
 	return true;

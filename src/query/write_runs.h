@@ -13,27 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "does.h"
 #include "insns.h"
-
-/*
- * An approximation of what instructions write: registers, as a mask of their numbers modulo 64; bits of the flags register;
- * is_branch: the address of the next instruction depends on data.
- */
-struct ts_does {
-	uint64_t regs;
-	uint32_t flags;
-	bool is_branch;
-	bool lacks_code; /* an instruction is not known: the recording alone says what it wrote */
-};
-
-/* What an instruction writes. */
-struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d);
-
-/*
- * The writes of a location: with @is_regs, bytes of registers (bit i of @mask: byte @base + i); else flags (@mask); with @mask 0,
- * a branch.
- */
-struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask);
 
 /*
  * Find out what @n_runs more runs do.  Only a recording of which

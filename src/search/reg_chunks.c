@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg_chunks.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 /* So many chunks are looked into one by one, before it is found out what runs write; and where that is known. */
 #define N_UNASKED 4u
-#define N_KNOWN	  1u
+#define N_KNOWN	  0u
 
 /* Windows grow: a register that is written everywhere is found in the first one. */
 #define MAX_WIDTH 4096u
@@ -31,13 +30,14 @@ bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_quer
 /* Runs that may write it. */
 static bool find_writers(struct ts_run_search *s, const struct ts_query *q, const struct ts_location *loc)
 {
-	struct ts_does does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->mask);
+	struct ts_does does = ts_does_of_location(ts_query_regset(q), loc->kind == TS_IN_REGS, loc->base, loc->mask);
 	struct ts_error ignored = { 0 };
 
 	return ts_run_search_init(s, q, &does, &ignored);
 }
 
-static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc)
+/* Forget what was found out while the recording was shorter. */
+static bool begin(struct ts_reg_chunks *c, const struct ts_query *q)
 {
 	ts_run_search_fini(&c->writers);
 	c->first = c->end = 0;
@@ -46,7 +46,7 @@ static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const s
 	c->n_steps = ts_query_n_steps(q);
 	c->width = 1;
 	c->last = c->below = TS_NO_CHUNK;
-	return c->bits && find_writers(&c->writers, q, loc);
+	return c->bits;
 }
 
 struct marking {
@@ -65,11 +65,14 @@ static void mark(void *user, uint64_t pos)
 	}
 }
 
-/* A window that has @chunk at its beginning, or at its end. */
-static void fill_window(struct ts_reg_chunks *c, const struct ts_query *q, uint64_t chunk, bool is_reverse)
+/* A window that has @chunk at its beginning, or at its end.  Returns false if memory is exhausted. */
+static bool fill_window(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc, uint64_t chunk,
+			bool is_reverse)
 {
 	struct ts_run_facts run;
 
+	if (!c->writers.runs && !find_writers(&c->writers, q, loc))
+		return false;
 	c->first = !is_reverse ? chunk : chunk + 1 > c->width ? chunk + 1 - c->width : 0;
 	c->end = is_reverse ? chunk + 1 : chunk + c->width;
 	c->width = c->width * 8 < MAX_WIDTH ? c->width * 8 : MAX_WIDTH;
@@ -82,6 +85,7 @@ static void fill_window(struct ts_reg_chunks *c, const struct ts_query *q, uint6
 		m.n = run.n;
 		ts_query_each_start(q, c->writers.runs[i].run, c->first * TS_CHUNK_STEPS, c->end * TS_CHUNK_STEPS, mark, &m);
 	}
+	return true;
 }
 
 /* c->last becomes the last chunk <= @chunk in which one of the runs has a step.  Returns false if memory is exhausted. */
@@ -89,11 +93,17 @@ static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, const s
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (TS_CHUNK_STEPS - 1), first, end;
 	struct ts_run_search s; /* its own: it forgets the runs that began later only */
-	bool done = find_writers(&s, q, loc) && ts_run_search_prev(&s, q, pos, UINT_MAX, &first, &end);
+	bool done = find_writers(&s, q, loc), is_exact = false;
 
-	ts_run_search_fini(&s);
+	if (c->limit && pos >= c->limit)
+		pos = c->limit - 1;
+	/* a run of the chunk itself will do */
+	while (done && !is_exact && (s.best == TS_NO_POS || s.best / TS_CHUNK_STEPS != chunk))
+		is_exact = ts_run_search_prev(&s, q, pos, 1, &first, &end);
 	c->below = chunk;
-	c->last = !done || first == TS_NO_POS ? TS_NO_CHUNK : end - 1 < pos ? (end - 1) / TS_CHUNK_STEPS : chunk;
+	c->last = s.best == TS_NO_POS ? TS_NO_CHUNK : !is_exact || end - 1 >= pos ? chunk : (end - 1) / TS_CHUNK_STEPS;
+	c->last_start = is_exact ? s.best : TS_NO_POS;
+	ts_run_search_fini(&s);
 	return done;
 }
 
@@ -127,7 +137,7 @@ uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const s
 		return chunk;
 	}
 	if (c->n_steps != n)
-		c->is_failed = !list_runs(c, q, loc);
+		c->is_failed = !begin(c, q);
 	if (!c->is_failed && is_reverse && c->below == TS_NO_CHUNK)
 		c->is_failed = !find_last(c, q, loc, chunk);
 	if (!c->is_failed && is_reverse && chunk <= c->below && (c->last == TS_NO_CHUNK || chunk >= c->last))
@@ -136,7 +146,7 @@ uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const s
 		if (find_in_window(c, &chunk, is_reverse))
 			return chunk;
 		if (chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n)
-			fill_window(c, q, chunk, is_reverse);
+			c->is_failed = !fill_window(c, q, loc, chunk, is_reverse);
 	}
 	return c->is_failed ? chunk : TS_NO_CHUNK;
 }

@@ -19,7 +19,9 @@ struct ts_reg_chunks {
 	uint64_t first, end;  /* the window [first, end) of chunks that bits describes */
 	uint64_t *bits;       /* owned; one bit for each chunk of the window: may it write the location? */
 	uint64_t width;       /* the number of chunks of the next window */
+	uint64_t limit;       /* set by the caller: steps from this position on are not asked for; 0: all are */
 	uint64_t last, below; /* the first result of a backward search from @below: no chunk in (last, below] has a write */
+	uint64_t last_start;  /* if the search was not ended early, the beginning of the last run that may write it; else TS_NO_POS */
 	unsigned n_asked;     /* the number of chunks that were returned without knowledge of runs */
 	bool is_ready;        /* ts_query_need_write_runs() has returned TS_END */
 	bool is_failed;       /* memory was exhausted: every chunk is returned */

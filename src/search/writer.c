@@ -73,7 +73,7 @@ static void begin_search(struct ts_writer_search *s, struct ts_query *q, const s
 	s->may_contradict = ts_writes_may_contradict(q);
 	s->among = NULL;
 	s->chunk = before ? (before - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
-	s->does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->kind == TS_IN_PC ? 0 : loc->mask);
+	s->does = ts_does_of_location(ts_query_regset(q), loc->kind == TS_IN_REGS, loc->base, loc->kind == TS_IN_PC ? 0 : loc->mask);
 	near = loc->kind != TS_IN_MEMORY && (find_runs(s, q, before) || ts_query_knows_write_runs(q)) ? N_NEAREST : N_NEAR;
 	s->first = before > near ? before - near : 0;
 }

@@ -92,13 +92,18 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 	return *mask;
 }
 
-bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location *loc)
+uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location *loc, bool has_result, uint64_t *maybe)
 {
+	uint64_t mask = 0;
+
+	*maybe = 0;
 	for (unsigned i = 0; i < d->ops.n; i++) {
-		if (overlap(loc, &d->ops.transfers[i].to))
-			return true;
+		const struct ts_transfer *t = &d->ops.transfers[i];
+
+		if (t->way != TS_WAY_SYSTEM || has_result)
+			*(t->is_conditional ? maybe : &mask) |= overlap(loc, &t->to);
 	}
-	return false;
+	return mask;
 }
 
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
@@ -106,19 +111,13 @@ bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_dec
 {
 	bool is_physical = ts_query_facts(q)->is_physical, has_no_result = false;
 	enum ts_op_happens happens;
-	uint64_t maybe = 0;
+	uint64_t maybe;
 
 	*mask = 0;
 	if (d->ops.flow == TS_OP_SYSCALL &&
 	    !(is_physical ? is_inside(q, pos, d, &has_no_result, err) : ts_syscall_has_no_result(q, pos, &has_no_result, err)))
 		return false;
-	for (unsigned i = 0; i < d->ops.n; i++) {
-		const struct ts_transfer *t = &d->ops.transfers[i];
-
-		if (t->way == TS_WAY_SYSTEM && has_no_result)
-			continue;
-		*(t->is_conditional ? &maybe : mask) |= overlap(loc, &t->to);
-	}
+	*mask = ts_operands_write(d, loc, !has_no_result, &maybe);
 	if (!(maybe & ~*mask))
 		return true;
 	if (!ts_query_happens(q, pos, d, &happens, err))

@@ -51,8 +51,11 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err);
 
-/* Can the operands of @d write a byte of @loc at any step?  If not, ts_writes_by_operands() sets the mask to 0 for each of its steps. */
-bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location *loc);
+/*
+ * The bytes of @loc (registers, flags, or the pc) that the operands of @d write at each of its steps.  *maybe is set to those
+ * that they write at steps where the instruction's condition holds.  The result of a system call counts if @has_result.
+ */
+uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location *loc, bool has_result, uint64_t *maybe);
 
 /*
  * The bytes of @loc (registers, or flags) that the system call of step @pos wrote beside what its operands write: each range

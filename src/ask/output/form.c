@@ -200,10 +200,8 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 	case TS_CELL_NULL:
 		break;
 	case TS_CELL_UNKNOWN:
-		for (uint64_t k = 0; k < c->number && k < TS_SHOWN_BYTES && !is_tsv; k++)
-			ts_buf_puts(out, k ? " ??" : "??");
-		if (c->number > TS_SHOWN_BYTES && !is_tsv)
-			ts_buf_puts(out, " ...");
+		if (!is_tsv)
+			ts_put_value(out, NULL, NULL, c->number, false, false);
 		break;
 	case TS_CELL_NUMBER:
 		ts_put_decimal(out, c->number);
@@ -228,7 +226,7 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 			if (is_tsv)
 				put_tsv_text(out, text, len);
 			else
-				put_plain_text(out, len ? text : "??", false, is_last);
+				put_plain_text(out, len ? text : TS_UNKNOWN_TEXT, false, is_last);
 		}
 		break;
 	}
@@ -580,7 +578,9 @@ static void put_json_bytes(const struct ts_form *form, const struct ts_row *row,
 
 		if (form->verb->columns[i].type != TS_COLUMN_VALUE)
 			continue;
-		ts_buf_printf(out, ",\"%s_bytes\":%s", form->verb->columns[i].name, has_bytes ? "\"" : "null");
+		ts_buf_puts(out, ",\"");
+		ts_buf_puts(out, form->verb->columns[i].name);
+		ts_buf_puts(out, has_bytes ? "_bytes\":\"" : "_bytes\":null");
 		if (has_bytes) {
 			ts_row_put_bytes(row, i, out);
 			ts_buf_putc(out, '"');

@@ -334,30 +334,38 @@ static bool may_have_rows(struct accesses *a, uint64_t chunk, bool *may, struct 
 	return ts_reg_values_may_hold(a->rows.ask, &a->rows.qn->cond, what, a->hits.thread, chunk, a->old, may, err);
 }
 
-/* List the hits of the next chunk.  Returns false and sets *got if there is none, if the budget is used up, or on failure. */
+/*
+ * List the hits of the next chunk, or of earlier steps of the last one.  Returns false and sets *got if there is none, if the
+ * budget is used up, or on failure.
+ */
 static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)
 {
-	bool is_back = is_backward(a), may;
-	uint64_t chunk;
+	bool is_back = is_backward(a), has_more = ts_hits_have_more(&a->hits), may;
+	uint64_t from = has_more ? a->hits.taken_start / TS_CHUNK_STEPS : a->chunk, chunk;
 
 	*got = TS_END;
-	if (a->chunk == TS_NO_CHUNK || !need_runs(a, budget, got, err))
+	if (from == TS_NO_CHUNK || !need_runs(a, budget, got, err))
 		return false;
-	chunk = ts_hits_find_chunk(&a->hits, a->chunk, is_back);
+	chunk = ts_hits_find_chunk(&a->hits, from, is_back);
 	/* an unexplained change of a chunk's first step is the row of the step before */
 	if (chunk == TS_NO_CHUNK || (is_back ? (chunk + 1) * TS_CHUNK_STEPS <= a->from
 					     : chunk * TS_CHUNK_STEPS > a->to))
 		return false;
+	if (has_more && chunk == from) {
+		*got = TS_FAIL;
+		a->at = 0;
+		return ts_hits_take_more(&a->hits, err);
+	}
 	*got = TS_MORE;
 	if (!ts_budget_take(budget))
 		return false;
 	*got = TS_FAIL;
 	if (!may_have_rows(a, chunk, &may, err))
 		return false;
-	a->hits.n = 0;
-	if (may && !ts_hits_take(&a->hits, chunk, err))
-		return false;
+	ts_hits_drop(&a->hits);
 	a->at = 0;
+	if (may && !ts_hits_take(&a->hits, chunk, is_back && !a->n_rows, err))
+		return false;
 	a->chunk = !is_back ? chunk + 1 : chunk ? chunk - 1 : TS_NO_CHUNK;
 	a->rows.at = chunk * TS_CHUNK_STEPS;
 	return true;

@@ -15,6 +15,10 @@
 /* Values of at most this many bytes are stored with the hits. */
 #define MAX_VALUED 64u
 
+/* The number of steps of the first part of a chunk that is taken in parts, and how the parts grow. */
+#define FIRST_PART  (TS_CHUNK_STEPS < 64 ? 2u : TS_CHUNK_STEPS / 32)
+#define PART_GROWTH 4u
+
 /* The length of WHAT; 0: all of memory. */
 static uint64_t len_of(const struct ts_hits *h)
 {
@@ -31,9 +35,12 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	h->is_open = ts_query_n_events(h->q, TS_EV_GAP) != 0; /* the code of a gap may have read */
 	h->infers_reads = is_memory && h->kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(h->q);
 	h->has_late = !is_memory && ts_query_facts(h->q)->is_before;
-	if (!is_memory && !h->what->is_pc)
+	if (!is_memory && !h->what->is_pc) {
 		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
+		h->does = ts_does_of_location(ts_query_regset(h->q), h->loc.kind == TS_IN_REGS, h->loc.base, h->loc.mask);
+	}
 	h->base = is_memory ? h->what->addr : h->what->off;
+	h->reg_chunks.limit = h->end;
 	if (!len || len > MAX_CARRIED)
 		return true;
 	h->data = malloc(2 * ((size_t)len + g_len));
@@ -515,27 +522,34 @@ static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *e
 	return true;
 }
 
-static uint64_t *idle_place(struct ts_hits *h, uint64_t pc)
+/*
+ * Do the operands of the step's instruction never write the register?  If they may, and what they write depends on the bytes of
+ * the instruction alone, st->d and st->by_operands are set; else st->d becomes NULL.
+ */
+static bool is_idle(const struct ts_hits *h, struct step *st)
 {
-	return &h->idle[(pc ^ pc >> 8) % TS_N_IDLE];
-}
+	const struct ts_decoded *d;
+	struct ts_does does;
+	uint64_t maybe;
 
-/* Cache the step's instruction if it never writes the register, and has the same bytes in the whole chunk. */
-static void note_idle(struct ts_hits *h, const struct step *st)
-{
-	uint64_t chunk = st->pos / TS_CHUNK_STEPS;
-
-	if (st->d && st->d->is_insn && st->s->thread == h->thread && chunk >= st->d->first_chunk &&
-	    chunk < st->d->end_chunk && !ts_operands_may_write(st->d, &h->loc))
-		*idle_place(h, st->s->pc) = ~st->s->pc;
-}
-
-/* Need the operands of the step's instruction not be examined? */
-static bool is_idle(struct ts_hits *h, const struct step *st)
-{
+	st->d = NULL;
+	st->by_operands = 0;
 	if (h->what->kind == TS_WHAT_MEM)
 		return !h->infers_reads;
-	return st->s->thread == h->thread && *idle_place(h, st->s->pc) == ~st->s->pc;
+	if (h->what->is_pc || st->s->thread != h->thread)
+		return true;
+	if (!ts_query_does_at_hand(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))
+		return false;
+	if (!ts_does_share(&does, &h->does))
+		return true;
+	d = ts_query_insn_at_hand(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s);
+	if (!d)
+		return false;
+	st->by_operands = ts_operands_write(d, &h->loc, true, &maybe);
+	maybe &= ~st->by_operands;
+	if (!maybe && d->ops.flow != TS_OP_SYSCALL)
+		st->d = d;
+	return !st->by_operands && !maybe;
 }
 
 /* May the step have a hit by its effects or its address? */
@@ -681,48 +695,40 @@ static void keep_values(struct ts_hits *h, const struct step *st, size_t len, co
 	h->items[st->first].values = (uint64_t)(room - h->bytes.data);
 }
 
-bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
+/* Add the hits of the steps from @start on, below @end, which lie in one chunk. */
+static bool take_steps(struct ts_hits *h, uint64_t start, uint64_t end, struct ts_error *err)
 {
+	uint64_t chunk_start = start - start % TS_CHUNK_STEPS;
 	size_t valued = valued_len(h);
 	struct before before;
-	uint64_t start = chunk * TS_CHUNK_STEPS, end = start + TS_CHUNK_STEPS;
 	struct step st = { 0 };
 
-	end = end < ts_query_end(h->q) ? end : ts_query_end(h->q);
-	end = end < h->end ? end : h->end;
-	h->n = 0;
-	ts_buf_reset(&h->bytes);
-	memset(h->idle, 0, sizeof(h->idle));
-	if (start >= end)
-		return true;
 	if (!start_carrying(h, start, err))
 		return false;
 	for (st.pos = start; st.pos < end; st.pos++) {
-		/* all of the chunk at once; what start_carrying() asks may end the loan */
+		/* all of the steps at once; what start_carrying() asks may end the loan */
 		if (!st.batch && !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
-		st.s = &st.batch->steps[st.pos - start];
+		st.s = &st.batch->steps[st.pos - chunk_start];
 		if (is_idle(h, &st) && !touches(h, &st))
 			continue;
-		if (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
+		if (!st.d && (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
-		st.s = &st.batch->steps[st.pos - start];
-		note_idle(h, &st);
 		st.first = h->n;
 		if (h->infers_reads && st.pos < ts_query_n_steps(h->q) &&
 		    (!take_inferred_reads(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
-		st.s = &st.batch->steps[st.pos - start];
+		st.s = &st.batch->steps[st.pos - chunk_start];
 		if (!st.by_operands && !touches(h, &st))
 			continue;
 		st.is_replaced = false;
 		if (shows_late(h, &st) &&
 		    (!start_carrying(h, st.pos, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
-		st.s = &st.batch->steps[st.pos - start];
+		st.s = &st.batch->steps[st.pos - chunk_start];
 		keep_before(h, valued, &before);
 		take_step(h, &st);
-		if (st.pos + 1 < end && !is_late(h, &st)) /* the next chunk's first step may contradict */
+		if (st.pos + 1 < end && !is_late(h, &st)) /* the next step may contradict */
 			keep_values(h, &st, valued, &before);
 		if (st.is_replaced) {
 			if (!start_carrying(h, st.pos + 1, err))
@@ -730,11 +736,75 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 			st.batch = NULL;
 		}
 	}
+	return true;
+}
+
+/* Leave out the hits of other steps than those from @start on, below @end. */
+static void keep_steps(struct ts_hits *h, uint64_t start, uint64_t end)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		if (h->items[i].pos >= start && h->items[i].pos < end)
+			h->items[n++] = h->items[i];
+	}
+	h->n = n;
+}
+
+/*
+ * List the hits of the steps from @start on, below @end, a part of a chunk.  Registers and memory are visible as the next step
+ * shows them: the step after the part is looked at too, unless another chunk begins with it.
+ */
+static bool take_part(struct ts_hits *h, uint64_t start, uint64_t end, struct ts_error *err)
+{
+	bool is_begin = start % TS_CHUNK_STEPS == 0;
+
+	h->n = 0;
+	ts_buf_reset(&h->bytes);
+	if (!take_steps(h, start, end + (end < h->taken_end), err))
+		return false;
 	ts_hits_sort(h);
-	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
+	keep_steps(h, is_begin && start ? start - 1 : start, end);
+	if (is_begin && h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
 		return false;
 	ts_hits_make_rows(h);
 	if (h->is_failed || !ts_buf_ok(&h->bytes))
 		return ts_no_memory(err, "a question");
 	return set_steps(h, err);
+}
+
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err)
+{
+	h->taken_start = chunk * TS_CHUNK_STEPS;
+	h->taken_end = h->taken_start + TS_CHUNK_STEPS;
+	if (h->taken_end > ts_query_end(h->q))
+		h->taken_end = ts_query_end(h->q);
+	if (h->taken_end > h->end)
+		h->taken_end = h->end;
+	h->left = h->taken_end;
+	h->n = 0;
+	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->infers_reads) ? FIRST_PART : TS_CHUNK_STEPS;
+	if (is_late_first && h->reg_chunks.last == chunk && h->reg_chunks.last_start < h->taken_end)
+		h->part = h->taken_end - h->reg_chunks.last_start;
+	return h->taken_start >= h->taken_end || ts_hits_take_more(h, err);
+}
+
+void ts_hits_drop(struct ts_hits *h)
+{
+	h->n = 0;
+	h->left = h->taken_start;
+}
+
+bool ts_hits_have_more(const struct ts_hits *h)
+{
+	return h->left > h->taken_start;
+}
+
+bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err)
+{
+	uint64_t end = h->left;
+
+	h->left = end - h->taken_start > h->part ? end - h->part : h->taken_start;
+	h->part *= PART_GROWTH;
+	return take_part(h, h->left, end, err);
 }

@@ -40,9 +40,6 @@ struct ts_hit {
 	bool is_maybe;        /* a read whose value may contradict memory, or was unknown before; the values decide */
 };
 
-/* The number of cached instructions that do not write the register. */
-#define TS_N_IDLE 256u /* a power of two */
-
 /* The kinds of hits to find, and their target. */
 struct ts_hits {
 	struct ts_query *q;     /* borrowed */
@@ -61,11 +58,14 @@ struct ts_hits {
 	uint8_t *data, *known;  /* owned; WHAT after the steps so far; NULL: it is too long */
 	uint8_t *regs;          /* in the same allocation: space for all registers */
 	struct ts_location loc; /* WHAT, if it is a register other than the pc */
+	struct ts_does does;    /* the writes of loc */
 	struct ts_reg_chunks reg_chunks; /* chunks in which instructions may write it */
-	uint64_t idle[TS_N_IDLE]; /* ~pc of instructions of the current chunk that do not write it */
 	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/registers.c) */
 	bool infers_reads;      /* reads are derived from instructions, because the recording has none */
 	bool is_open;           /* the reads of some steps cannot be derived */
+	uint64_t taken_start, taken_end; /* the steps of the chunk that was taken last */
+	uint64_t left;          /* those before this one have not been looked at */
+	uint64_t part;          /* the number of steps of the next part */
 	bool is_failed;         /* memory is exhausted */
 };
 
@@ -78,11 +78,21 @@ uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
 
 /*
  * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step
- * before it.
+ * before it.  @is_late_first: only hits of the chunk's last steps may be listed, and ts_hits_have_more() says whether there are
+ * earlier ones.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
-bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err);
+
+/* Have no hits, and no chunk. */
+void ts_hits_drop(struct ts_hits *h);
+
+/* Has the chunk steps before those that were listed last? */
+bool ts_hits_have_more(const struct ts_hits *h);
+
+/* List the hits of earlier steps of the chunk, replacing the previous ones.  Returns false as ts_hits_take(). */
+bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err);
 
 /*
  * Private to hits*.c: sort the hits of a chunk; then make rows of them: merge adjacent hits of one step and kind, and remove

@@ -44,11 +44,9 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 static const struct ts_event_at *nearest_event(const struct rsp_session *s, enum ts_event_kind kind,
 						bool is_reverse)
 {
-	const struct ts_query *q = s->target->q;
-
-	if (is_reverse)
-		return s->pos ? ts_query_prev_event(q, kind, s->pos - 1) : NULL;
-	return ts_query_next_event(q, kind, s->pos + 1);
+	if (is_reverse && !s->pos)
+		return NULL;
+	return ts_query_find_event(s->target->q, kind, is_reverse ? s->pos - 1 : s->pos + 1, is_reverse);
 }
 
 static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind, bool is_reverse,

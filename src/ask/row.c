@@ -159,20 +159,20 @@ static void put_known_bytes(struct ts_buf *out, const uint8_t *data, size_t len)
 	}
 }
 
-/* In memory order; after @max of them the text is cut. */
+/* In memory order, @known NULL: none is; after @max of them the text is cut. */
 static void put_bytes(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, size_t max)
 {
 	size_t n = len < max ? len : max;
-	bool is_known = n && !memchr(known, 0, n);
+	bool is_known = n && known && !memchr(known, 0, n);
 
 	if (is_known)
 		put_known_bytes(out, data, n);
 	for (size_t i = 0; i < n && !is_known; i++) {
 		ts_buf_puts(out, i ? " " : "");
-		if (known[i])
+		if (known && known[i])
 			ts_buf_hex(out, data + i, 1);
 		else
-			ts_buf_puts(out, "??");
+			ts_buf_puts(out, TS_UNKNOWN_TEXT);
 	}
 	if (len > max)
 		ts_buf_puts(out, " ...");
@@ -181,7 +181,7 @@ static void put_bytes(struct ts_buf *out, const uint8_t *data, const uint8_t *kn
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
 		  bool is_big_endian)
 {
-	if (is_number && len <= TS_SHOWN_BYTES && !memchr(known, 0, len))
+	if (is_number && known && len <= TS_SHOWN_BYTES && !memchr(known, 0, len))
 		put_number(out, data, len, is_big_endian);
 	else
 		put_bytes(out, data, known, len, TS_SHOWN_BYTES);
@@ -212,14 +212,10 @@ void ts_row_put_bytes(const struct ts_row *row, unsigned i, struct ts_buf *out)
 {
 	const struct ts_cell *c = &row->cells[i];
 
-	if (c->kind != TS_CELL_UNKNOWN) {
+	if (c->kind == TS_CELL_UNKNOWN)
+		put_bytes(out, NULL, NULL, c->number, TS_MAX_VALUE_BYTES);
+	else
 		ts_buf_puts(out, row->texts.data ? (const char *)row->texts.data + c->bytes : "");
-		return;
-	}
-	for (uint64_t k = 0; k < c->number && k < TS_MAX_VALUE_BYTES; k++)
-		ts_buf_puts(out, k ? " ??" : "??");
-	if (c->number > TS_MAX_VALUE_BYTES)
-		ts_buf_puts(out, " ...");
 }
 
 const char *ts_row_get(const struct ts_row *row, unsigned i)

@@ -36,6 +36,9 @@ struct ts_cell {
 /* A cell shows at most this many bytes of a value, and a mark if there are more. */
 #define TS_SHOWN_BYTES 64u
 
+/* What stands for a byte, or for a text of a list, that is not known. */
+#define TS_UNKNOWN_TEXT "??"
+
 /* NAME_bytes has at most this many bytes of a value. */
 #define TS_MAX_VALUE_BYTES (64 * 1024u)
 
@@ -109,7 +112,7 @@ void ts_row_put_bytes(const struct ts_row *row, unsigned i, struct ts_buf *out);
 /* Does the cell have a value whose bytes are stored? */
 bool ts_row_has_bytes(const struct ts_row *row, unsigned i);
 
-/* Append a value as text, as ts_row_value() does: "0x1f", or "41 ?? 43". */
+/* Append a value as text, as ts_row_value() does: "0x1f", or "41 ?? 43"; @known NULL: no byte is. */
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
 		  bool is_big_endian);
 

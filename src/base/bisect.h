@@ -5,7 +5,9 @@
 #ifndef TS_BISECT_H
 #define TS_BISECT_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -49,5 +51,14 @@ static inline int ts_by_u64(const void *a, const void *b)
 	memcpy(&y, b, sizeof(y));
 	return TS_ORDER(x, y);
 }
+
+/* Order @n items by the member @key, with which they begin: the compiler refuses one that is no uint64_t.  @n is read twice. */
+#define TS_SORT_BY(items, n, key) \
+	do { \
+		_Static_assert(!offsetof(__typeof__(*(items)), key) && \
+			       __builtin_types_compatible_p(__typeof__((items)->key), uint64_t), "no uint64_t at the beginning"); \
+		if (n) \
+			qsort((items), (n), sizeof(*(items)), ts_by_u64); \
+	} while (0)
 
 #endif

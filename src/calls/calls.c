@@ -228,10 +228,9 @@ static bool add_ends(struct ts_calls *c, uint32_t segment)
 	for (size_t i = 0; i < s->n_ends; i++) {
 		struct list *l = list_of(c, s->ends[i].thread);
 
-		if (!l || !ts_vec_reserve(&l->ends, l->n_ends, &l->cap_ends, 1, sizeof(*l->ends)))
+		if (!l || !TS_PUSH(l->ends, l->n_ends, l->cap_ends, s->ends[i]))
 			return false;
-		l->ends[l->n_ends] = s->ends[i];
-		l->ends[l->n_ends++].segment = segment;
+		l->ends[l->n_ends - 1].segment = segment;
 	}
 	for (uint32_t i = 0; s->n_ends && i < c->n_lists; i++) {
 		if (!sort_ends(&c->lists[i]))
@@ -315,10 +314,9 @@ bool ts_calls_show(struct ts_calls *c)
 		struct list *l = &c->lists[i];
 
 		for (uint32_t k = 0; k < l->n_calls; k += TS_CALL_BLOCK) {
-			if (!ts_vec_reserve(&l->refs, l->n_refs, &l->cap_refs, 1, sizeof(*l->refs)))
+			if (!TS_PUSH(l->refs, l->n_refs, l->cap_refs,
+				     (struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK }))
 				return false;
-			l->refs[l->n_refs++] =
-				(struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK };
 		}
 		l->n_sealed = l->first + l->n_calls;
 	}

@@ -89,11 +89,10 @@ static uint32_t get_fold(struct folds *folds, uint32_t parent, uint64_t key)
 	slot = ts_hash_table_slot(&folds->by_stack, ts_hash(parent, key), is_stack, folds, &wanted);
 	if (*slot)
 		return *slot - 1;
-	if (!ts_vec_reserve(&folds->items, folds->n, &folds->cap, 1, sizeof(*folds->items)))
-		return NO_FOLD;
 	wanted.depth = parent == NO_FOLD ? 0 : folds->items[parent].depth + 1;
-	folds->items[folds->n] = wanted;
-	*slot = (uint32_t)++folds->n;
+	if (!TS_PUSH(folds->items, folds->n, folds->cap, wanted))
+		return NO_FOLD;
+	*slot = (uint32_t)folds->n;
 	return *slot - 1;
 }
 
@@ -178,11 +177,10 @@ static uint32_t free_row(struct ts_call_file *f, uint64_t pos, struct ts_error *
 		i++;
 	if (i < f->n_rows)
 		return (uint32_t)i;
-	if (!ts_vec_reserve(&f->rows, f->n_rows, &f->cap_rows, 1, sizeof(*f->rows))) {
+	if (!TS_PUSH(f->rows, f->n_rows, f->cap_rows, (struct row){ 0 })) {
 		fail_memory(err);
 		return TS_NO_CALL;
 	}
-	f->rows[f->n_rows++] = (struct row){ 0 };
 	put_row_name(f, (uint32_t)i);
 	return (uint32_t)i;
 }

@@ -293,7 +293,7 @@ static bool find_hits(struct ts_selection *s, struct hits *h, struct ts_error *e
 			       "nothing was executed at 0x%" PRIx64 "%s in positions %" PRIu64 " to %" PRIu64,
 			       s->opt.at[0], s->opt.n_at > 1 ? " or at the others" : "", s->opt.first,
 			       s->opt.last);
-	qsort(h->items, h->n, sizeof(*h->items), ts_by_u64);
+	TS_SORT_BY(h->items, h->n, pos);
 	return true;
 }
 

@@ -30,16 +30,12 @@ void ts_frame_reset(struct ts_frame *f)
 
 void ts_frame_add_range(struct ts_frame *f, uint64_t addr, uint64_t len)
 {
-	f->is_failed |= !ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges));
-	if (!f->is_failed)
-		f->ranges[f->n_ranges++] = (struct ts_range){ addr, len };
+	f->is_failed |= !TS_PUSH(f->ranges, f->n_ranges, f->cap_ranges, (struct ts_range){ addr, len });
 }
 
 void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value)
 {
-	f->is_failed |= !ts_vec_reserve(&f->vars, f->n_vars, &f->cap_vars, 1, sizeof(*f->vars));
-	if (!f->is_failed)
-		f->vars[f->n_vars++] = (struct ts_frame_var){ number, value };
+	f->is_failed |= !TS_PUSH(f->vars, f->n_vars, f->cap_vars, (struct ts_frame_var){ number, value });
 }
 
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
@@ -54,8 +50,7 @@ size_t ts_ranges_merge(struct ts_range *ranges, size_t n)
 {
 	size_t n_left = 0;
 
-	if (n)
-		qsort(ranges, n, sizeof(*ranges), ts_by_u64);
+	TS_SORT_BY(ranges, n, addr);
 	for (size_t i = 0; i < n; i++) {
 		const struct ts_range r = ranges[i];
 		struct ts_range *last = n_left ? &ranges[n_left - 1] : NULL;

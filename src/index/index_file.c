@@ -44,11 +44,6 @@
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
-{
-	return TS_PUSH(f->records, f->n_records, f->cap_records, *r);
-}
-
 /*
  * Map the record of @len bytes that begins at the file's end.  Returns false if its numbers are wrong, too.
  */
@@ -58,7 +53,7 @@ bool ts_index_file_map_record(struct ts_index_file *f, uint64_t len)
 
 	if (!ts_index_record_map(&r, f->pool, f->fd, f->end, len))
 		return false;
-	if (add_record(f, &r))
+	if (TS_PUSH(f->records, f->n_records, f->cap_records, r))
 		return true;
 	ts_index_record_unmap(&r);
 	return false;
@@ -87,7 +82,8 @@ static bool take_record(struct ts_index_file *f, uint64_t len, bool is_whole)
 	return true;
 }
 
-bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+/* Add the record at the file's end, of @file_len bytes; @is_whole: check all of it.  Returns false if it is none. */
+static bool read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
 	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
 	uint8_t head[TS_INDEX_HEAD_LEN];
@@ -99,8 +95,8 @@ bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool 
 	       len >= TS_INDEX_HEAD_LEN && len <= left && take_record(f, len, is_whole);
 }
 
-struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
-					struct ts_error *err)
+/* A file without records; @path is the path of the finished file.  Returns NULL if memory is exhausted. */
+static struct ts_index_file *new_file(const char *path, const struct ts_index_key *key, struct ts_error *err)
 {
 	struct ts_index_file *f = calloc(1, sizeof(*f));
 	size_t len = strlen(path);
@@ -160,7 +156,8 @@ void ts_index_close(struct ts_index_file *f)
 	free(f);
 }
 
-bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why)
+/* Get its length, if it is a regular file.  Returns false if it is not, or fstat() fails. */
+static bool look_at(int fd, uint64_t *len, struct ts_error *why)
 {
 	struct stat st;
 
@@ -198,7 +195,7 @@ static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_who
 {
 	if (!is_whole && read_by_summary(f, file_len))
 		return;
-	while (!f->is_finished && ts_index_file_read_record(f, file_len, is_whole))
+	while (!f->is_finished && read_record(f, file_len, is_whole))
 		ts_index_let_go(f, f->n_records - 1);
 }
 
@@ -218,7 +215,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, e
 	uint8_t header[TS_INDEX_HEADER_LEN];
 
 	f->end = TS_INDEX_ALIGN;
-	if (!ts_index_file_look_at(f->fd, len, why))
+	if (!look_at(f->fd, len, why))
 		return false;
 	errno = 0; /* of what follows: memory and the disk may fail, which says nothing about the file */
 	if (ts_read_whole(f->fd, header, sizeof(header), 0) != sizeof(header)) {
@@ -250,7 +247,7 @@ static void fail_open(struct ts_error *why)
 static struct ts_index_file *open_file(const char *path, const struct ts_index_key *key, enum need need,
 				       struct ts_error *why)
 {
-	struct ts_index_file *f = ts_index_file_new(path, key, why);
+	struct ts_index_file *f = new_file(path, key, why);
 	uint64_t len;
 
 	if (!f)
@@ -324,7 +321,8 @@ static bool is_at(int fd, const char *path)
 	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err)
+/* Open and lock the unfinished file.  Returns false if the system refuses (TS_EIO), or another process builds it (TS_ELIMIT). */
+static bool lock(struct ts_index_file *f, struct ts_error *err)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		f->fd = open(f->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -399,9 +397,9 @@ static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
 static bool take_refuge(struct ts_index_file *f)
 {
 	struct ts_error ignored = { 0 };
-	struct ts_index_file *to = f->refuge ? ts_index_file_new(f->refuge, &f->key, &ignored) : NULL;
+	struct ts_index_file *to = f->refuge ? new_file(f->refuge, &f->key, &ignored) : NULL;
 	bool is_locked = to && ts_atomic_file_may_replace(f->refuge, &ignored) &&
-			 ts_index_file_lock(to, &ignored);
+			 lock(to, &ignored);
 	bool done = is_locked && ftruncate(to->fd, 0) == 0 && copy_file(f, to);
 
 	if (done)
@@ -468,7 +466,7 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 	struct ts_error why = { 0 };
 	uint64_t len;
 
-	if (!ts_index_file_look_at(f->fd, &len, err))
+	if (!look_at(f->fd, &len, err))
 		return false;
 	if (!read_file(f, &key, TO_GO_ON, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
 		*err = why;
@@ -491,9 +489,9 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)
 {
-	struct ts_index_file *f = ts_index_file_new(path, key, err);
+	struct ts_index_file *f = new_file(path, key, err);
 
-	if (!f || (ts_index_file_lock(f, err) && go_on(f, err)))
+	if (!f || (lock(f, err) && go_on(f, err)))
 		return f;
 	ts_index_close(f);
 	return NULL;
@@ -543,9 +541,9 @@ static struct ts_index_file *create_beside(const struct ts_index_file *f, const 
 	struct ts_index_file *s = NULL;
 
 	if (sibling && ts_atomic_file_may_replace(sibling, err))
-		s = ts_index_file_new(sibling, &f->key, err);
+		s = new_file(sibling, &f->key, err);
 	free(sibling);
-	if (!s || (ts_index_file_lock(s, err) && start_file(s, &s->key, err)))
+	if (!s || (lock(s, err) && start_file(s, &s->key, err)))
 		return s;
 	ts_index_close(s);
 	return NULL;

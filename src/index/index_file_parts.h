@@ -56,31 +56,6 @@ struct ts_index_file {
 	int failure;           /* errno of the first write that failed */
 };
 
-/*
- * A file without records; @path is the path of the finished file.
- *
- * Returns NULL if memory is exhausted (TS_ENOMEM).
- */
-struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
-					struct ts_error *err);
-
-/* Get its length, if it is a regular file.  Returns false if it is not, or fstat() fails. */
-bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why);
-
-/*
- * Open and lock the unfinished file.
- *
- * Returns false if the system refuses (TS_EIO).
- * Returns false if another process is building it (TS_ELIMIT).
- */
-bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err);
-
-/*
- * Add the record at the file's end, of @file_len bytes; @is_whole: check all of it.  Returns false if
- * there is no valid record.
- */
-bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole);
-
 /* Add the record of @len bytes at the file's end, mapped.  Returns false and errno if it cannot be mapped. */
 bool ts_index_file_map_record(struct ts_index_file *f, uint64_t len);
 

@@ -122,18 +122,13 @@ static uint32_t name_callee(const struct taking *t, uint32_t thread, uint64_t ad
 static void keep(struct taking *t, struct ts_call_thread *x, const struct ts_call *c,
 		 const struct ts_call_bar *bar)
 {
-	struct ts_call_bar *kept;
-
 	note_depth(x, ts_grid_col(t->grid, bar->from), bar->depth);
 	if (bar->depth > TS_CALL_DEPTHS || bar->until - bar->from < t->bars->min_len)
 		return;
-	if (!ts_vec_reserve(&x->bars, x->n, &x->cap, 1, sizeof(*x->bars))) {
+	if (TS_PUSH(x->bars, x->n, x->cap, *bar))
+		x->bars[x->n - 1].label = name_callee(t, x->thread, c->target);
+	else
 		t->bars->is_failed = true;
-		return;
-	}
-	kept = &x->bars[x->n++];
-	*kept = *bar;
-	kept->label = name_callee(t, x->thread, c->target);
 }
 
 /* A call that is open at a column's begin was made before it. */

@@ -223,11 +223,6 @@ static void look_inside(void *user, uint64_t pos)
 	u->is_inside |= pos + u->run->facts.n > u->plot->from;
 }
 
-static bool add_run(struct gathering *g, const struct run *x)
-{
-	return TS_PUSH(g->runs, g->n_runs, g->cap_runs, *x);
-}
-
 static int by_function(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
@@ -251,7 +246,7 @@ static bool find_runs(struct gathering *g)
 		x.key = x.function ? (const void *)x.function
 				   : ts_owners_find(&g->owners, x.facts.process, x.facts.first,
 						    &(uint64_t){ 0 });
-		if (!add_run(g, &x))
+		if (!TS_PUSH(g->runs, g->n_runs, g->cap_runs, x))
 			return false;
 	}
 	if (g->n_runs)

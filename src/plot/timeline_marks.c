@@ -135,8 +135,7 @@ static void sort_and_join(struct taking *t, size_t max)
 	unsigned shift = width(l->n, t->to - t->from, max);
 	size_t n = 0;
 
-	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), ts_by_u64);
+	TS_SORT_BY(l->items, l->n, pos);
 	for (size_t i = 0; i < l->n; i++) {
 		if (shift && n && l->items[n - 1].pos >> shift == l->items[i].pos >> shift)
 			l->items[n - 1].n++;

@@ -36,27 +36,6 @@ static size_t slot_of(uint64_t line)
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
-/* Room for one more item.  Returns false if memory is exhausted. */
-static bool grow(void **items, size_t n, size_t *cap, size_t item_len)
-{
-	return ts_vec_reserve(items, n, cap, 1, item_len);
-}
-
-static void add_line(struct ts_chunk_lines *t, const struct ts_line_effect *item)
-{
-	t->is_failed |= !grow((void **)&t->items, t->n, &t->cap, sizeof(*t->items));
-	if (!t->is_failed)
-		t->items[t->n++] = *item;
-}
-
-static void add_range(struct ts_chunk_lines *t, const struct ts_effect *e, uint32_t process)
-{
-	t->is_failed |= !grow((void **)&t->ranges, t->n_ranges, &t->cap_ranges, sizeof(*t->ranges));
-	if (!t->is_failed)
-		t->ranges[t->n_ranges++] =
-			(struct ts_range_effect){ e->addr, e->addr + (e->len - 1), process };
-}
-
 static void add_effect(struct ts_chunk_lines *t, const struct ts_effect *e, struct ts_line_effect item)
 {
 	t->has_unseen |= e->kind == TS_FX_UNSEEN;
@@ -64,11 +43,12 @@ static void add_effect(struct ts_chunk_lines *t, const struct ts_effect *e, stru
 	if (!ts_effect_is_on_memory(e))
 		return;
 	if (e->kind > TS_FX_READ || e->len > MAX_LEN) {
-		add_range(t, e, item.process);
+		t->is_failed |= !TS_PUSH(t->ranges, t->n_ranges, t->cap_ranges,
+					 (struct ts_range_effect){ e->addr, e->addr + (e->len - 1), item.process });
 		return;
 	}
 	for (item.line = e->addr - e->addr % LINE;; item.line += LINE) {
-		add_line(t, &item);
+		t->is_failed |= !TS_PUSH(t->items, t->n, t->cap, item);
 		if (e->addr + (e->len - 1) - item.line < LINE)
 			return;
 	}

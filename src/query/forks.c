@@ -93,9 +93,9 @@ enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left)
 		kind = kind_of(f, ts_query_regset(q)->arch, &at->event);
 		if (kind == IS_OTHER)
 			continue;
-		if (!ts_vec_reserve(&f->items, f->n, &f->cap, 1, sizeof(*f->items)))
+		if (!TS_PUSH(f->items, f->n, f->cap,
+			     (struct ts_fork){ at->step, at->thread, (uint32_t)at->event.ret, kind == IS_VFORK }))
 			return TS_FAIL;
-		f->items[f->n++] = (struct ts_fork){ at->step, at->thread, (uint32_t)at->event.ret, kind == IS_VFORK };
 	}
 	return TS_ITEM;
 }

@@ -24,30 +24,26 @@ static bool alloc_regs(struct ts_query *q)
 	return true;
 }
 
-bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
+/*
+ * What a question stands on while it reads the timeline.  Returns false if the recording cannot be read (TS_EIO) or memory
+ * is exhausted (TS_ENOMEM): it needs its fini all the same.
+ */
+static bool caches_init(struct ts_query *q, struct ts_error *err)
 {
-	q->reader = NULL;
-	q->read = q->newest = NULL;
-	q->points = (struct ts_points_unpacker){ 0 };
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
-		q->chunks[i] = (struct cached_chunk){ .chunk = TS_NO_CHUNK };
+		q->chunks[i].chunk = TS_NO_CHUNK;
 		ts_steps_init(&q->chunks[i].steps);
 	}
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
-		q->regs[i] = (struct cached_regs){ .pos = TS_NO_POS };
-	q->walk = (struct cached_regs){ .pos = TS_NO_POS };
-	q->calls = (struct ts_call_window){ 0 };
-	q->insns = NULL;
-	q->forks = NULL;
-	q->write_runs = NULL;
-	q->kept = NULL;
+		q->regs[i].pos = TS_NO_POS;
+	q->walk.pos = TS_NO_POS;
 	if (!alloc_regs(q))
 		return ts_no_memory(err, "queries");
 	q->reader = q->tl->rec->ops->reader(q->tl->rec, err);
 	return q->reader;
 }
 
-void ts_query_caches_fini(struct ts_query *q)
+static void caches_fini(struct ts_query *q)
 {
 	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
@@ -104,7 +100,7 @@ struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err)
 		free(q);
 		return NULL;
 	}
-	if (ts_query_caches_init(q, err))
+	if (caches_init(q, err))
 		return q;
 	ts_query_free(q);
 	return NULL;
@@ -114,7 +110,7 @@ void ts_query_free(struct ts_query *q)
 {
 	if (!q)
 		return;
-	ts_query_caches_fini(q);
+	caches_fini(q);
 	ts_mapped_fini(&q->mapped);
 	free(q);
 }

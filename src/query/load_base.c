@@ -133,18 +133,13 @@ struct votes {
 	size_t n, cap;
 };
 
-static bool vote(struct votes *v, uint64_t moved)
-{
-	return TS_PUSH(v->items, v->n, v->cap, moved);
-}
-
 /* Where the bytes of @s occur in the segment, at the same offset within a page. */
 static bool vote_sample(struct votes *v, const struct code *c, const struct ts_code_sample *s)
 {
 	for (uint64_t off = (s->addr - c->addr) & IN_PAGE; off < c->len && v->n < MAX_VOTES;
 	     off += PAGE_LEN) {
 		if (overlap(c, s, off) == s->len && !memcmp(c->bytes + off, s->bytes, s->len) &&
-		    !vote(v, s->addr - off - c->addr))
+		    !TS_PUSH(v->items, v->n, v->cap, s->addr - off - c->addr))
 			return false;
 	}
 	return true;

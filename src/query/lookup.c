@@ -91,20 +91,13 @@ uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uin
 
 /* ---------------------------------------------------------------------------------------------- events */
 
-const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
-					       uint64_t step)
+const struct ts_event_at *ts_query_find_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t step,
+					      bool is_reverse)
 {
-	const struct ts_event_at *h = ts_world_next_event(&q->tl->world, kind, step);
+	uint64_t n = q->snap.n_steps;
+	const struct ts_event_at *h = ts_world_find_event(&q->tl->world, kind, is_reverse && step >= n ? n - 1 : step, is_reverse);
 
-	return h && h->step < q->snap.n_steps ? h : NULL;
-}
-
-const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
-					       uint64_t step)
-{
-	if (!q->snap.n_steps)
-		return NULL;
-	return ts_world_prev_event(&q->tl->world, kind, step < q->snap.n_steps ? step : q->snap.n_steps - 1);
+	return h && h->step < n ? h : NULL;
 }
 
 const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i)

@@ -313,10 +313,8 @@ uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uin
  * Return the event, borrowed until the recording grows.
  * Return NULL if there is none.
  */
-const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
-					      uint64_t step);
-const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
-					      uint64_t step);
+const struct ts_event_at *ts_query_find_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t step,
+					      bool is_reverse);
 
 /*
  * Returns the i-th event of a kind in the snapshot, borrowed until the recording grows; NULL after the last

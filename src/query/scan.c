@@ -111,11 +111,8 @@ static void add_page(void *user, uint64_t page)
 
 	if (p->is_failed || (p->n && p->items[p->n - 1] == page))
 		return;
-	p->is_failed = !ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items));
-	if (p->is_failed)
-		return;
 	p->is_disordered |= p->n && p->items[p->n - 1] > page;
-	p->items[p->n++] = page;
+	p->is_failed = !TS_PUSH(p->items, p->n, p->cap, page);
 }
 
 bool ts_query_pages(const struct ts_query *q, bool is_nonzero, uint32_t process, uint64_t first, uint64_t last,

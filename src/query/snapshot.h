@@ -69,17 +69,6 @@ struct ts_query {
 	struct cached_regs walk;      /* the registers of the last question, for callers that advance */
 };
 
-/*
- * Initialize the reader and the empty caches of @q: decoded chunks, registers, instructions.  Earlier
- * contents are overwritten (lifetime.c).
- *
- * Returns false if the recording cannot be read (TS_EIO).
- * Returns false if memory is exhausted (TS_ENOMEM).
- * The caller calls ts_query_caches_fini() in all cases.
- */
-bool ts_query_caches_init(struct ts_query *q, struct ts_error *err);
-void ts_query_caches_fini(struct ts_query *q);
-
 /* Set *snap to what the timeline has published (snapshot.c). */
 void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl);
 

@@ -202,7 +202,8 @@ static enum ts_walked start_search(struct ts_walk *w, struct ts_error *err)
 	return TS_WALK_ON;
 }
 
-uint64_t ts_walk_reached(const struct ts_walk *w)
+/* The position up to which there is no stop. */
+static uint64_t reached(const struct ts_walk *w)
 {
 	return w->state == TS_WALK_SEARCHING ? ts_search_reached(&w->search) : w->from;
 }
@@ -213,7 +214,7 @@ uint64_t ts_walk_reached(const struct ts_walk *w)
  */
 static enum ts_walked give_up(struct ts_walk *w, struct ts_found *found)
 {
-	uint64_t pos = ts_query_find_admitted(w->q, w->stops.filter, ts_walk_reached(w), w->is_reverse);
+	uint64_t pos = ts_query_find_admitted(w->q, w->stops.filter, reached(w), w->is_reverse);
 
 	if (pos == TS_NO_POS || (w->is_reverse ? pos < w->target : pos > w->target))
 		pos = w->target;

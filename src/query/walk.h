@@ -110,7 +110,4 @@ static inline bool ts_walk_is_under_way(const struct ts_walk *w)
 	return w->state != TS_WALK_STANDING;
 }
 
-/* Returns the position up to which there is no stop. */
-uint64_t ts_walk_reached(const struct ts_walk *w);
-
 #endif

@@ -190,11 +190,6 @@ static bool take_run(struct ts_write_runs *f, struct ts_query *q, uint32_t i, co
 	return true;
 }
 
-static bool make_room(struct ts_write_runs *f)
-{
-	return ts_vec_reserve(&f->does, f->n, &f->cap, 1, sizeof(*f->does));
-}
-
 static struct ts_write_runs *need_write_runs(struct ts_query *q)
 {
 	if (!q->write_runs)
@@ -215,14 +210,13 @@ enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 			break;
 		if (!n_runs--)
 			return TS_MORE;
-		if (!make_room(f)) {
-			f = NULL;
-			break;
-		}
 		if (!take_run(f, q, f->n, &run, &does, err))
 			return TS_FAIL;
 		f->lacks_code |= does.lacks_code;
-		f->does[f->n++] = does;
+		if (!TS_PUSH(f->does, f->n, f->cap, does)) {
+			f = NULL;
+			break;
+		}
 	}
 	if (f)
 		return TS_END;

@@ -157,7 +157,7 @@ static uint64_t next_chunk(struct ts_flow *f, uint64_t chunk)
 /* The next system call: it may read memory without a recorded read. */
 static uint64_t next_call(const struct ts_flow *f)
 {
-	const struct ts_event_at *h = ts_query_next_event(f->q, TS_EV_SYSCALL, f->pos);
+	const struct ts_event_at *h = ts_query_find_event(f->q, TS_EV_SYSCALL, f->pos, false);
 
 	return h ? h->step : TS_NO_POS;
 }

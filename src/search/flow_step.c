@@ -480,7 +480,7 @@ static bool report_sent(struct ts_flow *f, uint64_t pos, const struct ts_event *
 
 static bool report_output(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
 {
-	const struct ts_event_at *h = ts_query_next_event(f->q, TS_EV_SYSCALL, pos);
+	const struct ts_event_at *h = ts_query_find_event(f->q, TS_EV_SYSCALL, pos, false);
 
 	if (!h || h->step != pos)
 		return true;

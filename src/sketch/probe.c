@@ -27,6 +27,13 @@ struct ts_probe {
 	uint64_t found[N_WORDS];
 };
 
+static int compare(const void *a, const void *b)
+{
+	const struct window *x = a, *y = b;
+
+	return TS_ORDER(x->hash, y->hash);
+}
+
 /* Do all @n bytes from ordinal @at on count? */
 static bool counts(const struct ts_probe *p, uint32_t at, uint32_t n)
 {
@@ -45,7 +52,7 @@ static void gather(struct ts_probe *p)
 				at
 			};
 	}
-	qsort(p->windows, p->n, sizeof(*p->windows), ts_by_u64);
+	qsort(p->windows, p->n, sizeof(*p->windows), compare);
 	for (uint32_t i = 0; i < p->n; i++)
 		p->hashes[i] = p->windows[i].hash;
 }

@@ -202,19 +202,6 @@ static void answer_best(struct ts_sql_answers *a, struct ts_cursor *c, struct ts
 
 /* ------------------------------------------------------------------------------------------------------ rows */
 
-static const char *operator_of(uint8_t op)
-{
-	switch (op) {
-	case SQLITE_INDEX_CONSTRAINT_EQ: return "=";
-	case SQLITE_INDEX_CONSTRAINT_GT: return ">";
-	case SQLITE_INDEX_CONSTRAINT_GE: return ">=";
-	case SQLITE_INDEX_CONSTRAINT_LT: return "<";
-	case SQLITE_INDEX_CONSTRAINT_LE: return "<=";
-	case SQLITE_INDEX_CONSTRAINT_GLOB: return "GLOB";
-	default: return NULL;
-	}
-}
-
 static bool bind(sqlite3_stmt *stmt, int i, const struct ts_wire_value *v)
 {
 	switch (v->type) {
@@ -261,12 +248,13 @@ static int read_statement(struct ts_sql_answers *a, struct ts_cursor *c, const c
 		return -1;
 	for (uint32_t i = 0; i < *n; i++) {
 		size_t len;
-		const char *name = column_of(declaration, (int)ts_u32le(c), &len), *op = operator_of(ts_u8(c));
+		const char *name = column_of(declaration, (int)ts_u32le(c), &len);
+		const struct ts_sql_operator *op = ts_sql_operator(ts_u8(c));
 
 		ts_wire_value(c, &values[i]);
 		if (!name || !op || !ts_ok(c))
 			return -1;
-		ts_buf_printf(&a->text, " %s \"%.*s\" %s ?%u", i ? "AND" : "WHERE", (int)len, name, op, i + 1);
+		ts_buf_printf(&a->text, " %s \"%.*s\" %s ?%u", i ? "AND" : "WHERE", (int)len, name, op->text, i + 1);
 	}
 	if (order)
 		ts_buf_printf(&a->text, " ORDER BY position%s", order == 2 ? " DESC" : "");

@@ -15,7 +15,8 @@
 
 #define MAX_TERMS 32u
 
-const char *ts_sql_column_name(const struct ts_sql_vtab *t, unsigned i)
+/* Including hidden columns. */
+static const char *column_name(const struct ts_sql_vtab *t, unsigned i)
 {
 	if (i >= t->n_columns)
 		return ts_sql_argument_name(t->t.arguments[i - t->n_columns]);
@@ -41,27 +42,29 @@ bool ts_sql_is_recording(const struct ts_sql_vtab *t, int column)
 
 static bool is_named(const struct ts_sql_vtab *t, int column, const char *name)
 {
-	return column >= 0 && !strcmp(ts_sql_column_name(t, (unsigned)column), name);
+	return column >= 0 && !strcmp(column_name(t, (unsigned)column), name);
 }
 
 /* ------------------------------------------------------------------------------------------------ the plan */
 
-static bool is_comparison(unsigned char op)
+const struct ts_sql_operator *ts_sql_operator(unsigned char op)
 {
-	return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GT ||
-	       op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+	static const struct ts_sql_operator operators[] = {
+		{ SQLITE_INDEX_CONSTRAINT_EQ, '=', "=" }, { SQLITE_INDEX_CONSTRAINT_GT, '>', ">" },
+		{ SQLITE_INDEX_CONSTRAINT_GE, ']', ">=" }, { SQLITE_INDEX_CONSTRAINT_LT, '<', "<" },
+		{ SQLITE_INDEX_CONSTRAINT_LE, '[', "<=" }, { SQLITE_INDEX_CONSTRAINT_GLOB, '~', "GLOB" },
+	};
+
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+		if (operators[i].op == op)
+			return &operators[i];
+	}
+	return NULL;
 }
 
-static const char *op_text(unsigned char op)
+static bool is_comparison(unsigned char op)
 {
-	switch (op) {
-	case SQLITE_INDEX_CONSTRAINT_GT: return ">";
-	case SQLITE_INDEX_CONSTRAINT_GE: return "]";
-	case SQLITE_INDEX_CONSTRAINT_LT: return "<";
-	case SQLITE_INDEX_CONSTRAINT_LE: return "[";
-	case SQLITE_INDEX_CONSTRAINT_GLOB: return "~";
-	default: return "=";
-	}
+	return op != SQLITE_INDEX_CONSTRAINT_GLOB && ts_sql_operator(op);
 }
 
 bool ts_sql_has_positions(const struct ts_sql_vtab *t)
@@ -193,8 +196,8 @@ int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		info->aConstraintUsage[i].omit = is_argument;
 		has_reg |= is_named(t, column, "reg");
 		cost /= gain;
-		sqlite3_str_appendf(plan, " %s%s", ts_sql_column_name(t, (unsigned)column),
-				    op_text(info->aConstraint[i].op));
+		sqlite3_str_appendf(plan, " %s%c", column_name(t, (unsigned)column),
+				    ts_sql_operator(info->aConstraint[i].op)->sign);
 	}
 	if (info->nOrderBy == 1 && is_named(t, info->aOrderBy[0].iColumn, "position") && is_ordered(t, has_reg)) {
 		info->orderByConsumed = !info->aOrderBy[0].desc || t->t.verb->is_reversible;
@@ -291,50 +294,8 @@ static void take_depth(struct ts_sql_terms *n, char op, sqlite3_value *value)
 		n->depth = (uint64_t)v;
 }
 
-static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, const char *term, size_t len, sqlite3_value *value)
-{
-	char op = term[len - 1];
-	unsigned column = 0;
-	uint64_t last;
-
-	if (op == '+') {
-		c->n.n_skipped = sqlite3_value_int64(value) > 0 ? (uint64_t)sqlite3_value_int64(value) : 0;
-		return;
-	}
-	while (column < t->n_columns + t->n_arguments &&
-	       (strlen(ts_sql_column_name(t, column)) != len - 1 || memcmp(ts_sql_column_name(t, column), term, len - 1) != 0))
-		column++;
-	if (column >= t->n_columns) {
-		take_value(c, t, column, value);
-	} else if (ts_sql_is_recording(t, (int)column)) {
-		c->n.has_recording = true;
-		c->n.recording = ts_sql_find_recording(t->s, (const char *)sqlite3_value_text(value));
-	} else if (is_named(t, (int)column, "position")) {
-		last = c->n.to - 1;
-		narrow(&c->n, op, value, false, &c->n.from, &last);
-		c->n.to = last < UINT64_MAX ? last + 1 : last;
-	} else if (t->t.operand && is_named(t, (int)column, t->t.operand)) {
-		take_operand(&c->n, t, op, (const char *)sqlite3_value_text(value));
-	} else if (is_named(t, (int)column, "depth")) {
-		take_depth(&c->n, op, value);
-	} else if (is_named(t, (int)column, "function")) {
-		ts_sql_narrow_function(&c->n, t->s->recordings->ask, (const char *)sqlite3_value_text(value));
-	} else if (is_named(t, (int)column, "thread")) {
-		c->n.is_empty |= sqlite3_value_type(value) != SQLITE_INTEGER;
-		c->n.has_thread = true;
-		c->n.tid = sqlite3_value_int64(value);
-	} else if (is_named(t, (int)column, "reg")) {
-		const char *text = (const char *)sqlite3_value_text(value);
-
-		c->n.is_empty |= !text || !*text;
-		snprintf(c->n.reg, sizeof(c->n.reg), "%s", text ? text : "");
-	} else {
-		c->n.has_addresses = true;
-		narrow(&c->n, op, value, true, &c->n.first, &c->n.last);
-	}
-}
-
-void ts_sql_narrow_function(struct ts_sql_terms *n, const struct ts_ask *ask, const char *name)
+/* Narrow [n->first, n->last] to the functions @name.  Does nothing if they are unknown. */
+static void narrow_function(struct ts_sql_terms *n, const struct ts_ask *ask, const char *name)
 {
 	uint64_t first = UINT64_MAX, last = 0;
 	const struct ts_symbol *x;
@@ -353,6 +314,49 @@ void ts_sql_narrow_function(struct ts_sql_terms *n, const struct ts_ask *ask, co
 	n->first = first > n->first ? first : n->first;
 	n->last = last < n->last ? last : n->last;
 	n->is_empty |= n->first > n->last;
+}
+
+static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, const char *term, size_t len, sqlite3_value *value)
+{
+	char op = term[len - 1];
+	unsigned column = 0;
+	uint64_t last;
+
+	if (op == '+') {
+		c->n.n_skipped = sqlite3_value_int64(value) > 0 ? (uint64_t)sqlite3_value_int64(value) : 0;
+		return;
+	}
+	while (column < t->n_columns + t->n_arguments &&
+	       (strlen(column_name(t, column)) != len - 1 || memcmp(column_name(t, column), term, len - 1) != 0))
+		column++;
+	if (column >= t->n_columns) {
+		take_value(c, t, column, value);
+	} else if (ts_sql_is_recording(t, (int)column)) {
+		c->n.has_recording = true;
+		c->n.recording = ts_sql_find_recording(t->s, (const char *)sqlite3_value_text(value));
+	} else if (is_named(t, (int)column, "position")) {
+		last = c->n.to - 1;
+		narrow(&c->n, op, value, false, &c->n.from, &last);
+		c->n.to = last < UINT64_MAX ? last + 1 : last;
+	} else if (t->t.operand && is_named(t, (int)column, t->t.operand)) {
+		take_operand(&c->n, t, op, (const char *)sqlite3_value_text(value));
+	} else if (is_named(t, (int)column, "depth")) {
+		take_depth(&c->n, op, value);
+	} else if (is_named(t, (int)column, "function")) {
+		narrow_function(&c->n, t->s->recordings->ask, (const char *)sqlite3_value_text(value));
+	} else if (is_named(t, (int)column, "thread")) {
+		c->n.is_empty |= sqlite3_value_type(value) != SQLITE_INTEGER;
+		c->n.has_thread = true;
+		c->n.tid = sqlite3_value_int64(value);
+	} else if (is_named(t, (int)column, "reg")) {
+		const char *text = (const char *)sqlite3_value_text(value);
+
+		c->n.is_empty |= !text || !*text;
+		snprintf(c->n.reg, sizeof(c->n.reg), "%s", text ? text : "");
+	} else {
+		c->n.has_addresses = true;
+		narrow(&c->n, op, value, true, &c->n.first, &c->n.last);
+	}
 }
 
 static uint64_t most_steps(const struct ts_sql *s)

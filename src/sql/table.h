@@ -64,8 +64,15 @@ struct ts_sql_cursor {
 	char words[8][TS_SQL_MAX_WORD];  /* to which the question refers */
 };
 
-/* The name of column @i, including hidden columns. */
-const char *ts_sql_column_name(const struct ts_sql_vtab *t, unsigned i);
+/* An operator of WHERE: in a plan, and in SQL. */
+struct ts_sql_operator {
+	unsigned char op; /* SQLITE_INDEX_CONSTRAINT_... */
+	char sign;
+	const char *text;
+};
+
+/* NULL: no term that narrows a question has it. */
+const struct ts_sql_operator *ts_sql_operator(unsigned char op);
 
 /* The verb's column with this name; -1 if it has none. */
 int ts_sql_verb_column(const struct ts_verb *verb, const char *name);
@@ -75,9 +82,6 @@ bool ts_sql_is_recording(const struct ts_sql_vtab *t, int column);
 
 /* Does `in A:B` of the verb only limit the column position?  For flows it also determines their beginning. */
 bool ts_sql_has_positions(const struct ts_sql_vtab *t);
-
-/* Narrow [n->first, n->last] to the functions @name.  Does nothing if they are unknown. */
-void ts_sql_narrow_function(struct ts_sql_terms *n, const struct ts_ask *ask, const char *name);
 
 /* xBestIndex: select the terms of WHERE that the table uses. */
 int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);

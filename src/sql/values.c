@@ -108,7 +108,7 @@ static void put_event_number(sqlite3_context *out, const struct ts_sql_cursor *c
 
 		if (row->cells[kind].kind != TS_CELL_TEXT || strcmp(ts_row_get(row, (unsigned)kind), kinds[i].name) != 0)
 			continue;
-		h = ts_query_prev_event(c->ask->q, kinds[i].kind, row->cells[position].number);
+		h = ts_query_find_event(c->ask->q, kinds[i].kind, row->cells[position].number, true);
 		if (h && h->step == row->cells[position].number && (h->event.kind != TS_EV_EXIT || h->event.has_ret))
 			sqlite3_result_int64(out, (sqlite3_int64)h->event.number);
 	}

@@ -52,10 +52,9 @@ static void note_page(void *user, uint64_t addr, uint16_t bytes)
 	if (m->is_failed)
 		return;
 	if (!lines->n_pages || lines->pages[lines->n_pages - 1].page != addr >> TS_PAGE_BITS) {
-		m->is_failed = !ts_vec_reserve(&lines->pages, lines->n_pages, &m->cap, 1, sizeof(*lines->pages));
+		m->is_failed = !TS_PUSH(lines->pages, lines->n_pages, m->cap, (struct ts_line_page){ .page = addr >> TS_PAGE_BITS });
 		if (m->is_failed)
 			return;
-		lines->pages[lines->n_pages++] = (struct ts_line_page){ .page = addr >> TS_PAGE_BITS };
 	}
 	set_line(&lines->pages[lines->n_pages - 1], addr);
 }
@@ -65,8 +64,7 @@ static void merge_pages(struct ts_lines *lines)
 {
 	size_t n = 0;
 
-	if (lines->n_pages)
-		qsort(lines->pages, lines->n_pages, sizeof(*lines->pages), ts_by_u64);
+	TS_SORT_BY(lines->pages, lines->n_pages, page);
 	for (size_t i = 0; i < lines->n_pages; i++) {
 		if (!n || lines->pages[n - 1].page != lines->pages[i].page)
 			lines->pages[n++] = lines->pages[i];

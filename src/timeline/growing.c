@@ -114,30 +114,22 @@ static bool has_segment(const struct ts_builder *bd)
 	return bd->n_chunks > bd->n_sealed * TS_SEGMENT_CHUNKS;
 }
 
-static bool seal_segment(struct ts_timeline *tl)
+/* Of the notes so far, @is_copy: as long as there are no more. */
+static bool seal_segment(struct ts_timeline *tl, bool is_copy)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t segment = last_segment(bd);
-	bool done = bd->is_done && ts_space_seal(&bd->regs, segment) && ts_runs_seal(&bd->runs, bd->n_steps);
+	bool done = bd->is_done && ts_space_seal(&bd->regs, segment, is_copy) &&
+		    ts_runs_seal(&bd->runs, bd->n_steps, is_copy);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_seal(bd->memory[i], segment);
-	done = done && (tl->is_read_whole || ts_builder_seal_optional(tl, segment, false));
-	if (done)
+		done = ts_space_seal(bd->memory[i], segment, is_copy);
+	done = done && (tl->is_read_whole || ts_builder_seal_optional(tl, segment, is_copy));
+	if (is_copy)
+		bd->next_copy *= 2;
+	else if (done)
 		bd->n_sealed = segment + 1;
 	return done;
-}
-
-static bool copy_segment(struct ts_timeline *tl)
-{
-	struct ts_builder *bd = tl->builder;
-	uint64_t segment = last_segment(bd);
-	bool done = bd->is_done && ts_space_seal_copy(&bd->regs, segment) && ts_runs_seal_copy(&bd->runs);
-
-	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_seal_copy(bd->memory[i], segment);
-	bd->next_copy *= 2;
-	return done && ts_builder_seal_optional(tl, segment, true);
 }
 
 /* To the index file, if there is one that can still be written; else all stays in memory. */
@@ -184,19 +176,19 @@ static enum ts_next end_stage(struct ts_timeline *tl, struct ts_error *err)
 	case TS_STAGE_READ:
 		break;
 	case TS_STAGE_COPY:
-		if (!copy_segment(tl))
+		if (!seal_segment(tl, true))
 			return ts_builder_no_memory(tl, err);
 		ts_builder_publish(tl);
 		break;
 	case TS_STAGE_SEGMENT:
-		if (!seal_segment(tl))
+		if (!seal_segment(tl, false))
 			return ts_builder_no_memory(tl, err);
 		save(tl, false);
 		ts_builder_publish(tl);
 		ts_builder_let_give(tl);
 		break;
 	case TS_STAGE_LAST:
-		return seal_segment(tl) ? keep(tl) : ts_builder_no_memory(tl, err);
+		return seal_segment(tl, false) ? keep(tl) : ts_builder_no_memory(tl, err);
 	case TS_STAGE_SYNC:
 		if (!bd->is_done && ts_index_use_fallback(tl->file)) {
 			ts_error_reset(&bd->error);
@@ -208,18 +200,6 @@ static enum ts_next end_stage(struct ts_timeline *tl, struct ts_error *err)
 		return end_build(tl);
 	}
 	return TS_MORE;
-}
-
-/* Begin the work after a segment was read to its end. */
-static enum ts_next begin_segment(struct ts_timeline *tl, struct ts_error *err)
-{
-	return begin_packing(tl, TS_STAGE_SEGMENT, err);
-}
-
-/* Begin the work after the whole recording was read. */
-static enum ts_next begin_last(struct ts_timeline *tl, struct ts_error *err)
-{
-	return has_segment(tl->builder) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);
 }
 
 bool ts_timeline_waits(const struct ts_timeline *tl)
@@ -365,7 +345,7 @@ static enum ts_next end_reading(struct ts_timeline *tl, const struct ts_error *d
 	tl->is_end_assumed = !end->has_pc || end->is_assumed;
 	tl->has_exit = end->has_exit;
 	tl->is_fault = end->is_fault;
-	return begin_last(tl, err);
+	return has_segment(bd) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);
 }
 
 /* Take in what was decoded, and see what is next. */
@@ -396,7 +376,7 @@ static enum ts_next take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	if (b->next != TS_ITEM)
 		return end_reading(tl, &b->err, err);
 	if (bd->n_chunks % TS_SEGMENT_CHUNKS == 0)
-		return begin_segment(tl, err);
+		return begin_packing(tl, TS_STAGE_SEGMENT, err);
 	return bd->n_chunks == bd->next_copy ? begin_copy(tl, err) : TS_MORE;
 }
 

@@ -60,11 +60,6 @@ static struct ts_inferred_page *get_page(struct ts_inferred_list *s, uint64_t pa
 	return &s->pages[*slot - 1];
 }
 
-static bool room_in_page(struct ts_inferred_page *pg)
-{
-	return ts_vec_reserve(&pg->items, pg->n, &pg->cap, 1, sizeof(*pg->items));
-}
-
 /* ---------------------------------------------------------------------------------------------- building */
 
 /* Does it begin where the last one ends, and is it of the same kind? */
@@ -88,9 +83,8 @@ bool ts_inferred_add(struct ts_inferred_list *s, const struct ts_inferred *range
 	if (s->n >= UINT32_MAX || !ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
 		return false;
 	pg = get_page(s, range->addr >> TS_PAGE_BITS);
-	if (!pg || !room_in_page(pg))
+	if (!pg || !TS_PUSH(pg->items, pg->n, pg->cap, (uint32_t)s->n))
 		return false;
-	pg->items[pg->n++] = (uint32_t)s->n;
 	s->items[s->n++] = *range;
 	return true;
 }

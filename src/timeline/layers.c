@@ -42,7 +42,7 @@ static size_t join(struct ts_extent *e, size_t n)
 {
 	size_t last = 0;
 
-	qsort(e, n, sizeof(*e), ts_by_u64);
+	TS_SORT_BY(e, n, first);
 	for (size_t i = 1; i < n; i++) {
 		if (e[i].first > e[last].last && e[i].first - e[last].last > 1)
 			e[++last] = e[i];

@@ -74,7 +74,7 @@ static bool seal_pages(struct ts_lines *set, const struct ts_touches *t, const u
 			set->pages[rank[i]].first = (uint32_t)i; /* the ordinal, until the pages are sorted */
 		}
 	}
-	qsort(set->pages, n, sizeof(*set->pages), ts_by_u64);
+	TS_SORT_BY(set->pages, n, page);
 	for (uint32_t i = 0; i < n; i++)
 		rank[set->pages[i].first] = i;
 	for (size_t i = 0; i < t->n; i++) {

@@ -43,31 +43,19 @@ static bool is_same(const struct ts_mode *a, const struct ts_mode *b)
 	return a->known == b->known && !memcmp(a->regs, b->regs, sizeof(a->regs));
 }
 
-/* Make room for one more item.  Returns the array, NULL if memory is exhausted. */
-static void *room(struct ts_modes_builder *b, void *array, size_t n, size_t *cap, size_t item_len)
-{
-	if (ts_vec_reserve(&array, n, cap, 1, item_len))
-		return array;
-	b->is_failed = true;
-	return NULL;
-}
-
 /* Ordinal of the mode, which is added if it is not among the newest. */
 static uint32_t intern(struct ts_modes_builder *b, const struct ts_mode *mode)
 {
 	struct ts_modes *m = b->modes;
-	struct ts_mode *modes;
 
 	for (size_t i = m->n_modes; i-- > 0 && i + RECENT >= m->n_modes;) {
 		if (is_same(&m->modes[i], mode))
 			return (uint32_t)i;
 	}
-	modes = room(b, m->modes, m->n_modes, &b->cap_modes, sizeof(*modes));
-	if (!modes)
-		return 0;
-	m->modes = modes;
-	modes[m->n_modes] = *mode;
-	return (uint32_t)m->n_modes++;
+	if (TS_PUSH(m->modes, m->n_modes, b->cap_modes, *mode))
+		return (uint32_t)m->n_modes - 1;
+	b->is_failed = true;
+	return 0;
 }
 
 /* The mode that the bytes make up. */
@@ -88,7 +76,6 @@ static struct ts_mode now(const struct ts_modes_builder *b)
 static void add_change(struct ts_modes_builder *b, uint64_t pos, const struct ts_mode *mode)
 {
 	struct ts_modes *m = b->modes;
-	struct ts_mode_change *changes;
 
 	if (m->changes[m->n_changes - 1].pos == pos && pos)
 		m->n_changes--;
@@ -98,11 +85,7 @@ static void add_change(struct ts_modes_builder *b, uint64_t pos, const struct ts
 	}
 	if (is_same(&m->modes[m->changes[m->n_changes - 1].mode], mode))
 		return;
-	changes = room(b, m->changes, m->n_changes, &b->cap_changes, sizeof(*changes));
-	if (!changes)
-		return;
-	m->changes = changes;
-	changes[m->n_changes++] = (struct ts_mode_change){ pos, intern(b, mode), 0 };
+	b->is_failed |= !TS_PUSH(m->changes, m->n_changes, b->cap_changes, (struct ts_mode_change){ pos, intern(b, mode), 0 });
 }
 
 /* What of the register @reg lies in [off, off + len).  Returns whether a byte of it changed. */
@@ -173,23 +156,14 @@ bool ts_modes_load(struct ts_modes_builder *b, struct ts_index_arrays *a, uint64
 	if (a->is_bad)
 		return false;
 	for (size_t i = 0; i < n_modes; i++) {
-		struct ts_mode *p = room(b, m->modes, m->n_modes, &b->cap_modes, sizeof(*p));
-
-		if (!p)
+		if (!TS_PUSH(m->modes, m->n_modes, b->cap_modes, modes[i]))
 			return false;
-		m->modes = p;
-		p[m->n_modes++] = modes[i];
 	}
 	for (size_t i = 0; i < n_changes; i++) {
-		struct ts_mode_change *p = room(b, m->changes, m->n_changes, &b->cap_changes, sizeof(*p));
-
-		if (!p)
-			return false;
-		m->changes = p;
 		if (changes[i].mode >= m->n_modes || changes[i].pos > end ||
-		    changes[i].pos <= p[m->n_changes - 1].pos)
+		    changes[i].pos <= m->changes[m->n_changes - 1].pos ||
+		    !TS_PUSH(m->changes, m->n_changes, b->cap_changes, changes[i]))
 			return false;
-		p[m->n_changes++] = changes[i];
 	}
 	memcpy(b->bytes, bytes, sizeof(b->bytes));
 	memcpy(b->known, known, sizeof(b->known));

@@ -265,7 +265,7 @@ static bool room_for_segment(struct ts_runs_builder *b)
 }
 
 /* What was packed becomes a segment, in place of a copy if there is one. */
-static bool install(struct ts_runs_builder *b)
+bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end, bool is_copy)
 {
 	struct ts_runs *r = b->runs;
 	struct ts_packed_runs *p = &b->packed;
@@ -284,22 +284,12 @@ static bool install(struct ts_runs_builder *b)
 		r->n_by_pc = p->n_by_pc;
 	}
 	*p = (struct ts_packed_runs){ 0 };
-	return true;
-}
-
-bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end)
-{
-	if (!install(b))
-		return false;
+	b->has_copy = is_copy;
+	if (is_copy)
+		return true;
 	b->pairs.n = 0;
-	b->runs->end = end;
+	r->end = end;
 	return true;
-}
-
-bool ts_runs_seal_copy(struct ts_runs_builder *b)
-{
-	b->has_copy = install(b);
-	return b->has_copy;
 }
 
 /* -------------------------------------------------------------------------------------------- index files */

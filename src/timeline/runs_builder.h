@@ -77,7 +77,7 @@ const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_
 				     const struct ts_step *end);
 
 /*
- * After ts_runs_flush(), sort the notes.  The next call of ts_runs_seal() or ts_runs_seal_copy() then takes little time;
+ * After ts_runs_flush(), sort the notes.  The next call of ts_runs_seal() then takes little time;
  * without this call it sorts them itself.  Another thread may do it while this one queries the runs and notes nothing.
  *
  * Returns false if memory is exhausted.
@@ -85,13 +85,12 @@ const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_
 bool ts_runs_pack(struct ts_runs_builder *b);
 
 /*
- * ts_runs_seal() seals the steps before position @end, where the next segment begins.  ts_runs_seal_copy() makes the
- * notes visible to queries until the segment is sealed or copied again.
+ * Seal the steps before position @end, where the next segment begins; @is_copy: only make the notes visible to queries
+ * until the segment is sealed or copied again.
  *
- * Return false if memory is exhausted.
+ * Returns false if memory is exhausted.
  */
-bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end);
-bool ts_runs_seal_copy(struct ts_runs_builder *b);
+bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end, bool is_copy);
 
 /*
  * ts_runs_save() saves the segment that was sealed last, and the runs that are new in it.  ts_runs_load() loads the next

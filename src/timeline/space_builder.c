@@ -380,10 +380,8 @@ void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len
 /* Note that lines of a base page, those with bytes [off, off + len), are to be saved. */
 static bool note_dirty(struct ts_space_builder *sb, struct ts_page *pg, unsigned off, unsigned len)
 {
-	if (!pg->is_dirty && !ts_vec_reserve(&sb->dirty, sb->n_dirty, &sb->cap_dirty, 1, sizeof(*sb->dirty)))
+	if (!pg->is_dirty && !TS_PUSH(sb->dirty, sb->n_dirty, sb->cap_dirty, pg->id))
 		return false;
-	if (!pg->is_dirty)
-		sb->dirty[sb->n_dirty++] = pg->id;
 	pg->is_dirty = true;
 	for (unsigned line = off / TS_LINE_LEN; line <= (off + len - 1) / TS_LINE_LEN; line++)
 		pg->dirty[line / 64] |= UINT64_C(1) << (line % 64);

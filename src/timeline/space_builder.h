@@ -139,7 +139,7 @@ void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len
 bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk);
 
 /*
- * Sort one part (enum ts_space_part) of the notes.  The next call of ts_space_seal() or ts_space_seal_copy() then takes
+ * Sort one part (enum ts_space_part) of the notes.  The next call of ts_space_seal() then takes
  * little time; without this call it sorts them itself.  Other threads may do it, each for a different part, while this
  * one queries the space and builds nothing.
  *
@@ -150,17 +150,12 @@ bool ts_space_pack(struct ts_space_builder *sb, unsigned part);
 /*
  * Seal the notes, which makes them visible to queries.  The next chunk belongs to segment @segment + 1.
  *
- * Returns false if memory is exhausted.
- */
-bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment);
-
-/*
- * Make the notes visible to queries until segment @segment is sealed or copied again.  Lost values of it that are found
- * later become visible only then.
+ * @is_copy: only make them visible until the segment is sealed or copied again.  Lost values of it that are found later
+ * become visible only then.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment);
+bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment, bool is_copy);
 
 /* Make room for segments up to @segment; the new ones are empty.  Returns false if memory is exhausted. */
 bool ts_space_room(struct ts_space_builder *sb, uint64_t segment);

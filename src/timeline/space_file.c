@@ -139,9 +139,8 @@ static bool load_lost(struct ts_space_builder *sb, const struct ts_lost_word *wo
 		sb->n_lost = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (words[i].addr % 64 || !gap ||
-		    !ts_vec_reserve(&sb->lost, sb->n_lost, &sb->cap_lost, 1, sizeof(*sb->lost)))
+		    !TS_PUSH(sb->lost, sb->n_lost, sb->cap_lost, words[i]))
 			return false;
-		sb->lost[sb->n_lost++] = words[i];
 	}
 	return true;
 }
@@ -276,6 +275,5 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk)
 {
 	sb->resumed = chunk;
-	if (sb->n_lost)
-		qsort(sb->lost, sb->n_lost, sizeof(*sb->lost), ts_by_u64);
+	TS_SORT_BY(sb->lost, sb->n_lost, addr);
 }

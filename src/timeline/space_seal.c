@@ -158,7 +158,7 @@ static bool pack_rest(struct ts_space_builder *sb)
 }
 
 /* What was packed becomes a segment, in place of a copy if there is one. */
-static bool install(struct ts_space_builder *sb, uint64_t segment)
+bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment, bool is_copy)
 {
 	struct ts_space *sp = sb->space;
 
@@ -169,23 +169,13 @@ static bool install(struct ts_space_builder *sb, uint64_t segment)
 	sb->packed = (struct ts_space_segment){ 0 };
 	memset(sb->is_packed, 0, sizeof(sb->is_packed));
 	sp->n_segments = (size_t)segment + 1;
-	return true;
-}
-
-bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment)
-{
-	if (!install(sb, segment))
-		return false;
+	if (is_copy)
+		return true;
 	end_chains(sb);
 	ts_changes_reset(&sb->changes);
 	sb->silent.n = sb->reads.n = 0;
-	sb->n_sealed = sb->space->n_segments;
+	sb->n_sealed = sp->n_segments;
 	return true;
-}
-
-bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment)
-{
-	return install(sb, segment);
 }
 
 uint64_t ts_space_open_mem(const struct ts_space_builder *sb)

@@ -169,11 +169,8 @@ static bool add_place(struct ts_turns *s, struct ts_thread_turns *t)
 {
 	if (t->n && t->places[t->n - 1].block == s->n_blocks)
 		return true;
-	if (s->n_blocks >= UINT32_MAX || t->n == UINT32_MAX ||
-	    !ts_vec_reserve(&t->places, t->n, &t->cap, 1, sizeof(*t->places)))
-		return false;
-	t->places[t->n++] = (struct ts_turn_place){ t->n_steps, (uint32_t)s->n_blocks, 0 };
-	return true;
+	return s->n_blocks < UINT32_MAX && t->n < UINT32_MAX &&
+	       TS_PUSH(t->places, t->n, t->cap, (struct ts_turn_place){ t->n_steps, (uint32_t)s->n_blocks, 0 });
 }
 
 /* Have a block that is not full, in the piece of the segment of @pos. */

@@ -74,10 +74,9 @@ bool ts_turns_use(struct ts_turns *s, const struct ts_turn_piece *piece)
 	s->is_in_file = true;
 	if (!piece->n)
 		return true;
-	if (!ts_vec_reserve(&s->pieces, s->n_pieces, &s->cap_pieces, 1, sizeof(*s->pieces)))
+	if (!TS_PUSH(s->pieces, s->n_pieces, s->cap_pieces, *piece))
 		return false;
-	s->pieces[s->n_pieces] = *piece;
-	s->pieces[s->n_pieces++].first = s->n_blocks;
+	s->pieces[s->n_pieces - 1].first = s->n_blocks;
 	s->n_blocks += piece->n;
 	return true;
 }

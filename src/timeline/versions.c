@@ -24,9 +24,9 @@ enum form {
 /* Link the version that is next. */
 static bool add_link(struct ts_changes *c, uint32_t *chain)
 {
-	if (c->n_links == UINT32_MAX || !ts_vec_reserve(&c->links, c->n_links, &c->cap_links, 1, sizeof(*c->links)))
+	if (c->n_links == UINT32_MAX ||
+	    !TS_PUSH(c->links, c->n_links, c->cap_links, (struct ts_link){ (uint32_t)c->touches.n, *chain }))
 		return false;
-	c->links[c->n_links++] = (struct ts_link){ (uint32_t)c->touches.n, *chain };
 	*chain = (uint32_t)c->n_links;
 	return true;
 }

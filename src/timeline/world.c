@@ -81,22 +81,14 @@ bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos)
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-const struct ts_event_at *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
-					       uint64_t step)
+const struct ts_event_at *ts_world_find_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step,
+					      bool is_reverse)
 {
 	const struct ts_event_list *list = &w->events[kind];
-	uint64_t i = ts_event_list_below(list, step);
+	uint64_t i = is_reverse && step == UINT64_MAX ? list->n : ts_event_list_below(list, step + is_reverse);
 
+	i -= is_reverse; /* before the first: none */
 	return i < list->n ? ts_event_list_at(list, i) : NULL;
-}
-
-const struct ts_event_at *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
-					       uint64_t step)
-{
-	const struct ts_event_list *list = &w->events[kind];
-	uint64_t n = step == UINT64_MAX ? list->n : ts_event_list_below(list, step + 1);
-
-	return n ? ts_event_list_at(list, n - 1) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ regions */

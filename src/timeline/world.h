@@ -82,10 +82,8 @@ uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
 
 /* The first event of a kind at a step >= @step (the last one at a step <= @step); NULL if there is none. */
-const struct ts_event_at *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
-					       uint64_t step);
-const struct ts_event_at *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
-					       uint64_t step);
+const struct ts_event_at *ts_world_find_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step,
+					      bool is_reverse);
 
 /* A region, a module.  If the index file is damaged there, its range of positions is empty. */
 const struct ts_region *ts_world_region(const struct ts_world *w, size_t i);

@@ -20,15 +20,6 @@ void ts_world_builder_fini(struct ts_world_builder *wb)
 	*wb = (struct ts_world_builder){ 0 };
 }
 
-/* Make room for item number @n of an array whose capacity doubles. */
-static void *room(struct ts_world_builder *wb, void *array, size_t n, size_t *cap, size_t item_len)
-{
-	if (ts_vec_reserve(&array, n, cap, 1, item_len))
-		return array;
-	wb->is_failed = true;
-	return NULL;
-}
-
 void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
 {
 	if (!ts_turns_add(&wb->world->turns, pos, thread))
@@ -55,32 +46,15 @@ void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread,
 		wb->is_failed = true;
 }
 
-static void add_with_file(struct ts_world_builder *wb, uint32_t region)
-{
-	struct ts_world *w = wb->world;
-	uint32_t *p = room(wb, w->with_file, w->n_with_file, &wb->cap_with_file, sizeof(*p));
-
-	if (!p)
-		return;
-	w->with_file = p;
-	p[w->n_with_file++] = region;
-}
-
 /* @since: the position since which it has been there, as a part of larger ones too, with its protection. */
 static void add_region(struct ts_world_builder *wb, const struct ts_region *r, uint64_t since)
 {
 	struct ts_world *w = wb->world;
-	struct ts_region *regions = room(wb, w->regions, w->n_regions, &wb->cap_regions, sizeof(*regions));
 	struct ts_range range = { r->first, r->last, r->process, (uint32_t)w->n_regions, since };
 
-	if (!regions)
-		return;
-	w->regions = regions;
-	regions[w->n_regions++] = *r;
-	if (r->file != TS_NO_DATA)
-		add_with_file(wb, range.item);
-	if (!ts_ranges_add(&wb->live_regions, range))
-		wb->is_failed = true;
+	wb->is_failed |= !TS_PUSH(w->regions, w->n_regions, wb->cap_regions, *r) ||
+			 (r->file != TS_NO_DATA && !TS_PUSH(w->with_file, w->n_with_file, wb->cap_with_file, range.item)) ||
+			 !ts_ranges_add(&wb->live_regions, range);
 }
 
 /* The part [first, last] of @r goes on as a region of its own from @pos. */
@@ -231,25 +205,15 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 {
 	struct ts_world *w = wb->world;
 	struct ts_range range = { m->addr, m->addr + (m->len - 1), process, (uint32_t)w->n_modules, 0 };
-	struct ts_module_span *modules;
+	struct ts_module_span module = {
+		.from = pos, .until = UINT64_MAX, .first = range.first, .last = range.last, .process = process,
+	};
 
 	if (!is_range(m->addr, m->len))
 		return;
 	ts_world_unload(wb, pos, process, m->addr, m->len);
-	modules = room(wb, w->modules, w->n_modules, &wb->cap_modules, sizeof(*modules));
-	if (!modules)
-		return;
-	w->modules = modules;
-	modules[w->n_modules++] = (struct ts_module_span){
-		.from = pos,
-		.until = UINT64_MAX,
-		.first = range.first,
-		.last = range.last,
-		.process = process,
-		.file = ts_world_add_text(wb, ts_steps_text(b, m->file)),
-	};
-	if (!ts_ranges_add(&wb->live_modules, range))
-		wb->is_failed = true;
+	module.file = ts_world_add_text(wb, ts_steps_text(b, m->file));
+	wb->is_failed |= !TS_PUSH(w->modules, w->n_modules, wb->cap_modules, module) || !ts_ranges_add(&wb->live_modules, range);
 }
 
 bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, uint64_t pos, uint64_t addr)

@@ -570,8 +570,8 @@ static void ask_world(struct ts_query *q, uint64_t pos, struct answers *a)
 	struct ts_region_info regions[16];
 
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
-		const struct ts_event_at *next = ts_query_next_event(q, kind, pos),
-					 *prev = ts_query_prev_event(q, kind, pos);
+		const struct ts_event_at *next = ts_query_find_event(q, kind, pos, false),
+					 *prev = ts_query_find_event(q, kind, pos, true);
 
 		add_number(a, next ? next->step : TS_NO_POS);
 		add_number(a, prev ? prev->step : TS_NO_POS);

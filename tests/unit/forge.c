@@ -485,8 +485,8 @@ static void ask_world(struct ts_query *q, uint64_t pos)
 	struct ts_module_info m;
 
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
-		ts_query_next_event(q, kind, pos);
-		ts_query_prev_event(q, kind, pos);
+		ts_query_find_event(q, kind, pos, false);
+		ts_query_find_event(q, kind, pos, true);
 	}
 	for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES; p++) {
 		ts_query_regions(q, p, pos, regions, 16);

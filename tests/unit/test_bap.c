@@ -339,7 +339,7 @@ START_TEST(a_system_call_belongs_to_the_next_instruction_at_its_address)
 	reg_op(&pre, "RAX", 39, 8, false);
 	std_frame(&file, 0x1001, 0, "\x0f\x05", 2, &pre, &post);
 	l = loaded(&file);
-	h = ts_world_next_event(&l.tl->world, TS_EV_SYSCALL, 0);
+	h = ts_world_find_event(&l.tl->world, TS_EV_SYSCALL, 0, false);
 	ck_assert_ptr_nonnull(h);
 	ck_assert_uint_eq(h->step, 1);
 	ck_assert_uint_eq(h->event.number, 39);
@@ -383,7 +383,7 @@ START_TEST(key_frames_exceptions_and_taint_say_what_is_so)
 	l = loaded(&file);
 	check_reg(&l, 1, 1, "rdx", 0x77);
 	check_mem(&l, 1, 0x6000, "5566....");
-	h = ts_world_next_event(&l.tl->world, TS_EV_SIGNAL, 0);
+	h = ts_world_find_event(&l.tl->world, TS_EV_SIGNAL, 0, false);
 	ck_assert_ptr_nonnull(h);
 	ck_assert_uint_eq(h->event.number, 11);
 	ck_assert_uint_eq(h->event.addr, 0x1000);
@@ -419,7 +419,7 @@ START_TEST(exceptions_have_the_numbers_of_gdbs_signals)
 		frame(&file, 3, &m);
 		nop_frame(&file, 0x1000, 1);
 		l = loaded(&file);
-		h = ts_world_next_event(&l.tl->world, TS_EV_SIGNAL, 0);
+		h = ts_world_find_event(&l.tl->world, TS_EV_SIGNAL, 0, false);
 		ck_assert_ptr_nonnull(h);
 		ck_assert_uint_eq(h->event.number, signals[i].gdb);
 		ck_assert(!h->event.has_addr);

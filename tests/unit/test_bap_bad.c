@@ -380,7 +380,7 @@ static struct ts_buf long_one(uint64_t offs[LONG_N + 1])
 static void check_gap(struct ts_buf *file, uint64_t n_before, const char *words)
 {
 	struct loaded l = loaded(file);
-	const struct ts_event_at *gap = ts_world_next_event(&l.tl->world, TS_EV_GAP, 0);
+	const struct ts_event_at *gap = ts_world_find_event(&l.tl->world, TS_EV_GAP, 0, false);
 
 	ck_assert_int_eq(l.tl->damage.code, TS_OK);
 	ck_assert_uint_eq(l.tl->n_steps, n_before + 10);

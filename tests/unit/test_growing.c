@@ -167,12 +167,12 @@ static void ask_events(struct pair *p)
 	enum ts_event_kind kind = (enum ts_event_kind)script_below(&p->rnd, TS_N_EVENT_KINDS);
 	uint64_t step = any_pos(p), n = ts_query_n_events(p->q, kind);
 
-	check_next(p, "event", step_of(ts_query_next_event(p->q, kind, step)),
-		   step_of(ts_query_next_event(p->whole, kind, step)), ts_query_n_steps(p->q));
-	check_prev(p, "event", step_of(ts_query_prev_event(p->q, kind, step)),
-		   step_of(ts_query_prev_event(p->whole, kind, step)));
-	check_prev(p, "last event", step_of(ts_query_prev_event(p->q, kind, UINT64_MAX)),
-		   step_of(ts_query_prev_event(p->whole, kind, ts_query_n_steps(p->q) - 1)));
+	check_next(p, "event", step_of(ts_query_find_event(p->q, kind, step, false)),
+		   step_of(ts_query_find_event(p->whole, kind, step, false)), ts_query_n_steps(p->q));
+	check_prev(p, "event", step_of(ts_query_find_event(p->q, kind, step, true)),
+		   step_of(ts_query_find_event(p->whole, kind, step, true)));
+	check_prev(p, "last event", step_of(ts_query_find_event(p->q, kind, UINT64_MAX, true)),
+		   step_of(ts_query_find_event(p->whole, kind, ts_query_n_steps(p->q) - 1, true)));
 	if (n && step_of(ts_query_event(p->q, kind, n - 1)) >= ts_query_n_steps(p->q))
 		wrong(p, "event %" PRIu64 " of kind %d is not published", n - 1, kind);
 	if (ts_query_event(p->q, kind, n) ||
@@ -522,14 +522,14 @@ START_TEST(what_is_read_but_not_published_is_not_visible)
 	while (!tl->world.n_modules)
 		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_MORE);
 	ck_assert_uint_lt(ts_query_end(q), 5 * TS_CHUNK_STEPS);
-	ck_assert_ptr_null(ts_query_next_event(q, TS_EV_SIGNAL, 0));
-	ck_assert_ptr_null(ts_query_prev_event(q, TS_EV_SIGNAL, UINT64_MAX));
+	ck_assert_ptr_null(ts_query_find_event(q, TS_EV_SIGNAL, 0, false));
+	ck_assert_ptr_null(ts_query_find_event(q, TS_EV_SIGNAL, UINT64_MAX, true));
 	ck_assert_uint_eq(ts_query_n_events(q, TS_EV_SIGNAL), 0);
 	ck_assert(!ts_query_module(q, 0, &m));
 	while (ts_timeline_grow(tl, UINT64_MAX, &err) == TS_MORE)
 		continue;
 	ck_assert(ts_query_refresh(q) && ts_query_is_complete(q));
-	ck_assert_uint_eq(ts_query_next_event(q, TS_EV_SIGNAL, 0)->step, 5 * TS_CHUNK_STEPS);
+	ck_assert_uint_eq(ts_query_find_event(q, TS_EV_SIGNAL, 0, false)->step, 5 * TS_CHUNK_STEPS);
 	ck_assert(ts_query_module(q, 0, &m));
 	ts_query_free(q);
 	ts_timeline_free(tl);

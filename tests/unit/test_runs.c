@@ -41,7 +41,7 @@ static void step(uint32_t process, uint64_t pc, uint16_t insn_len)
 
 static void seal(void)
 {
-	ck_assert(ts_runs_seal(&builder, n_steps));
+	ck_assert(ts_runs_seal(&builder, n_steps, false));
 }
 
 static bool is_there(uint64_t pos, uint32_t process, uint64_t first, uint64_t last)

@@ -466,7 +466,7 @@ START_TEST(what_a_bad_event_did_is_not_told)
 	ck_assert_uint_eq(tl->n_steps, 1);
 	ck_assert_uint_eq(tl->end_pc, 0x401001);
 	ck_assert_int_eq(tl->damage.code, TS_ECORRUPT);
-	ck_assert_ptr_null(ts_world_next_event(&tl->world, TS_EV_INTERRUPT, 0));
+	ck_assert_ptr_null(ts_world_find_event(&tl->world, TS_EV_INTERRUPT, 0, false));
 	ts_timeline_free(tl);
 }
 END_TEST

@@ -551,7 +551,7 @@ START_TEST(any_search_for_signals_finds_what_looking_everywhere_finds)
 	}
 	build();
 	for (unsigned i = 0; i < MANY; i++) {
-		const struct ts_event_at *h = ts_query_next_event(q, TS_EV_FAULT, i);
+		const struct ts_event_at *h = ts_query_find_event(q, TS_EV_FAULT, i, false);
 
 		if (h && h->step == i && (!signals[i + 1] || signals[i + 1] == 14))
 			signals[i + 1] = 4;

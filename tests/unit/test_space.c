@@ -64,7 +64,7 @@ static void end_chunk(void)
 static void end_recording(void)
 {
 	end_chunk();
-	ck_assert(ts_space_seal(&sb, 0));
+	ck_assert(ts_space_seal(&sb, 0, false));
 	ts_space_builder_fini(&sb);
 	ts_space_stats(sp, &stats);
 }
@@ -245,12 +245,12 @@ START_TEST(an_unknown_write_is_completed_in_sealed_segments_too)
 		if (seg != 1)
 			write_text(0xff0, "w");
 		end_chunk();
-		ck_assert(ts_space_seal(&sb, seg));
+		ck_assert(ts_space_seal(&sb, seg, false));
 		chunk = (seg + 1) * TS_SEGMENT_CHUNKS;
 	}
 	see_text(0xffe, "abcd");
 	end_chunk();
-	ck_assert(ts_space_seal(&sb, 3));
+	ck_assert(ts_space_seal(&sb, 3, false));
 	ck_assert_str_eq(text_at(0, 0xffc, 8), "........");
 	ck_assert_str_eq(text_at(1, 0xffc, 8), "..abcd..");
 	ck_assert_str_eq(text_at(2, 0xff0, 16), "w.............ab");
@@ -599,7 +599,7 @@ START_TEST(a_space_that_came_late_has_nothing_before)
 	write_text(0x100, "a");
 	chunk = 5 * TS_SEGMENT_CHUNKS + 3;
 	end_chunk();
-	ck_assert(ts_space_seal(&sb, 5));
+	ck_assert(ts_space_seal(&sb, 5, false));
 	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0x100, 0x100, TS_FORWARDS), 5 * TS_SEGMENT_CHUNKS + 3);
 	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100, TS_BACKWARDS),
 			  5 * TS_SEGMENT_CHUNKS + 3);
@@ -708,7 +708,7 @@ START_TEST(ranges_that_start_afresh_are_what_a_naive_twin_has)
 		}
 		end_chunk();
 	}
-	ck_assert(ts_space_seal(&sb, 0));
+	ck_assert(ts_space_seal(&sb, 0, false));
 	for (unsigned at = 0; at <= TWIN_CHUNKS; at++) {
 		ts_space_at(sp, at, 0, TWIN_LEN, data, known);
 		ck_assert_mem_eq(known, twin[at].known, TWIN_LEN);

@@ -206,10 +206,10 @@ static void ask_event(struct exam *x)
 	uint32_t thread = 0;
 
 	ev = naive_next_event(x->nv, kind, pos, &step, &thread);
-	if (!is_same_event(ts_world_next_event(&x->tl->world, kind, pos), ev, step, thread))
+	if (!is_same_event(ts_world_find_event(&x->tl->world, kind, pos, false), ev, step, thread))
 		wrong(x, "next event of kind %d after %" PRIu64, kind, pos);
 	ev = naive_prev_event(x->nv, kind, pos, &step, &thread);
-	if (!is_same_event(ts_world_prev_event(&x->tl->world, kind, pos), ev, step, thread))
+	if (!is_same_event(ts_world_find_event(&x->tl->world, kind, pos, true), ev, step, thread))
 		wrong(x, "event of kind %d before %" PRIu64, kind, pos);
 }
 

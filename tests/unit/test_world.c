@@ -116,16 +116,16 @@ START_TEST(next_and_previous_event_are_those_of_its_kind)
 	ts_world_event(&builder, 4, 0, &gap);
 	ts_world_event(&builder, 5, 1, &call);
 	ts_world_event(&builder, 5, 1, &other);
-	ck_assert_uint_eq(ts_world_next_event(&w, TS_EV_SYSCALL, 0)->step, 2);
-	ck_assert_uint_eq(ts_world_next_event(&w, TS_EV_SYSCALL, 2)->step, 2);
-	ck_assert_uint_eq(ts_world_next_event(&w, TS_EV_SYSCALL, 3)->event.number, 3);
-	ck_assert_ptr_null(ts_world_next_event(&w, TS_EV_SYSCALL, 6));
-	ck_assert_ptr_null(ts_world_prev_event(&w, TS_EV_SYSCALL, 1));
-	ck_assert_uint_eq(ts_world_prev_event(&w, TS_EV_SYSCALL, 4)->step, 2);
-	ck_assert_uint_eq(ts_world_prev_event(&w, TS_EV_SYSCALL, UINT64_MAX)->event.number, 4);
-	ck_assert_uint_eq(ts_world_prev_event(&w, TS_EV_SYSCALL, 5)->thread, 1);
-	ck_assert_uint_eq(ts_world_prev_event(&w, TS_EV_GAP, 9)->step, 4);
-	ck_assert_ptr_null(ts_world_next_event(&w, TS_EV_EXIT, 0));
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_SYSCALL, 0, false)->step, 2);
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_SYSCALL, 2, false)->step, 2);
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_SYSCALL, 3, false)->event.number, 3);
+	ck_assert_ptr_null(ts_world_find_event(&w, TS_EV_SYSCALL, 6, false));
+	ck_assert_ptr_null(ts_world_find_event(&w, TS_EV_SYSCALL, 1, true));
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_SYSCALL, 4, true)->step, 2);
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_SYSCALL, UINT64_MAX, true)->event.number, 4);
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_SYSCALL, 5, true)->thread, 1);
+	ck_assert_uint_eq(ts_world_find_event(&w, TS_EV_GAP, 9, true)->step, 4);
+	ck_assert_ptr_null(ts_world_find_event(&w, TS_EV_EXIT, 0, false));
 }
 END_TEST
 

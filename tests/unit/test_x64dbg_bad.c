@@ -333,7 +333,7 @@ START_TEST(behind_damage_reading_goes_on_at_the_next_full_block)
 	ck_assert_uint_eq(rec->n_warnings, 1);
 	ck_assert_msg(strstr(rec->warnings[0].text, words) && strstr(rec->warnings[0].text, "type 0x7f"),
 		      "%s", rec->warnings[0].text);
-	ck_assert_ptr_nonnull(ts_world_next_event(&tl->world, TS_EV_GAP, 2));
+	ck_assert_ptr_nonnull(ts_world_find_event(&tl->world, TS_EV_GAP, 2, false));
 }
 END_TEST
 

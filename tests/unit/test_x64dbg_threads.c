@@ -44,7 +44,7 @@ START_TEST(a_page_of_a_session_is_no_gap)
 	add_full(b, 100);
 	nop(pc + 1);
 	load();
-	ck_assert_ptr_null(ts_world_next_event(&tl->world, TS_EV_GAP, 0));
+	ck_assert_ptr_null(ts_world_find_event(&tl->world, TS_EV_GAP, 0, false));
 	ck_assert_str_eq(mem(513, 0x2000, 1), "11");
 }
 END_TEST

@@ -131,7 +131,7 @@ uint64_t reg(uint64_t pos, const char *name)
 
 bool has_gap(uint64_t step)
 {
-	const struct ts_event_at *h = ts_world_next_event(&tl->world, TS_EV_GAP, step);
+	const struct ts_event_at *h = ts_world_find_event(&tl->world, TS_EV_GAP, step, false);
 
 	return h && h->step == step;
 }

@@ -402,7 +402,7 @@ static enum ts_next find_batch(struct ts_call_rows *x, struct ts_budget *budget,
 		got = look_at_next(x, budget, err);
 	if (x->n_found == x->batch && x->batch < MAX_BATCH)
 		x->batch *= 2;
-	qsort(x->ends, x->n_ends, sizeof(*x->ends), ts_by_u64);
+	TS_SORT_BY(x->ends, x->n_ends, pos);
 	return x->n_found && got != TS_FAIL ? TS_ITEM : got;
 }
 

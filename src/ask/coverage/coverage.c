@@ -75,11 +75,6 @@ struct coverage {
 
 /* ---------------------------------------------------------------------------------------------- counting */
 
-static void free_targets(struct call_targets *t)
-{
-	ts_covered_fini(&t->found);
-}
-
 /* The targets of a block of calls.  Returns false if memory is exhausted. */
 static bool take_block(struct call_targets *t, const struct ts_query *q, uint32_t n_calls)
 {
@@ -111,26 +106,23 @@ static bool take_first(struct call_targets *t, struct ts_query *q, struct ts_err
 static enum ts_next take_next(struct call_targets *t, struct ts_query *q, uint32_t process, struct ts_error *err)
 {
 	uint32_t n_calls;
+	bool is_ours;
 
 	if (t->thread == ts_query_n_threads(q)) {
-		if (t->found.n)
-			qsort(t->found.items, t->found.n, sizeof(*t->found.items), ts_by_u64);
+		TS_SORT_BY(t->found.items, t->found.n, addr);
 		return TS_END;
 	}
-	n_calls = ts_query_process(q, t->thread) == process ? ts_query_n_calls(q, t->thread) : 0;
-	if (!t->ordinal && ts_query_process(q, t->thread) == process && !take_first(t, q, err)) {
+	is_ours = ts_query_process(q, t->thread) == process;
+	n_calls = is_ours ? ts_query_n_calls(q, t->thread) : 0;
+	if ((is_ours && !t->ordinal && !take_first(t, q, err)) || (t->ordinal < n_calls && !take_block(t, q, n_calls))) {
 		ts_no_memory(err, "targets of calls");
 		return TS_FAIL;
 	}
 	if (t->ordinal >= n_calls) {
 		t->thread++;
 		t->ordinal = 0;
-		return TS_ITEM;
 	}
-	if (take_block(t, q, n_calls))
-		return TS_ITEM;
-	ts_no_memory(err, "targets of calls");
-	return TS_FAIL;
+	return TS_ITEM;
 }
 
 /*
@@ -527,7 +519,7 @@ static void close_coverage(struct ts_rows *rows)
 
 	ts_covered_fini(&c->addresses);
 	ts_covered_fini(&c->functions);
-	free_targets(&c->targets);
+	ts_covered_fini(&c->targets.found);
 	ts_coverage_file_free(c->file);
 	ts_heap_fini(&c->order);
 	free(c->first);

@@ -149,11 +149,6 @@ static bool follows(const struct ts_jump_graph *g, const struct thread *t, uint6
 	return t->run && pos && (t->end == pos || ts_query_prev_step(g->q, g->thread, pos - 1) == t->end - 1);
 }
 
-static bool add_part(struct ts_jump_graph *g, const struct part *part)
-{
-	return TS_PUSH(g->parts, g->n_parts, g->cap_parts, *part);
-}
-
 /* The address of the run's instruction @i. */
 static uint64_t address_in(const struct ts_run_facts *facts, uint32_t i)
 {
@@ -191,7 +186,7 @@ static bool take_run(struct ts_jump_graph *g, uint32_t ordinal, uint64_t pos)
 		return false;
 	*t = (struct thread){ hi == r->n ? ordinal + 1 : 0, pos + hi };
 	if (lo || hi < r->n)
-		return add_part(g, &(struct part){ ordinal, lo, hi, pos });
+		return TS_PUSH(g->parts, g->n_parts, g->cap_parts, (struct part){ ordinal, lo, hi, pos });
 	r->first = r->count++ ? r->first : pos;
 	return true;
 }
@@ -379,7 +374,7 @@ static enum ts_next sort_all(struct ts_jump_graph *g, struct ts_error *err)
 		return no_memory(err);
 	if (g->addresses.n)
 		memcpy(g->sorted, g->addresses.items, g->addresses.n * sizeof(*g->sorted));
-	qsort(g->sorted, g->addresses.n, sizeof(*g->sorted), ts_by_u64);
+	TS_SORT_BY(g->sorted, g->addresses.n, addr);
 	return TS_END;
 }
 
@@ -407,9 +402,9 @@ static enum ts_next join_some(struct ts_jump_graph *g, struct ts_error *err)
 		struct ts_block *b;
 
 		if (!goes_on(g, x)) {
-			if (!ts_vec_reserve(&g->blocks, g->n_blocks, &g->cap_blocks, 1, sizeof(*g->blocks)))
+			if (!TS_PUSH(g->blocks, g->n_blocks, g->cap_blocks,
+				     (struct ts_block){ .addr = x->addr, .executions = x->steps }))
 				return no_memory(err);
-			g->blocks[g->n_blocks++] = (struct ts_block){ .addr = x->addr, .executions = x->steps };
 		}
 		b = &g->blocks[g->n_blocks - 1];
 		b->last = x->addr;

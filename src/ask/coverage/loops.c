@@ -114,11 +114,10 @@ static bool is_inside(const struct ts_loops *l, const struct ts_loop_edge *e)
 static struct ts_loop *loop_of(struct ts_loops *l, uint32_t component)
 {
 	if (!l->loop_of[component]) {
-		if (!ts_vec_reserve(&l->loops, l->n, &l->cap, 1, sizeof(*l->loops))) {
+		if (!TS_PUSH(l->loops, l->n, l->cap, (struct ts_loop){ .header = TS_OUTSIDE })) {
 			l->is_failed = true;
 			return NULL;
 		}
-		l->loops[l->n++] = (struct ts_loop){ .header = TS_OUTSIDE };
 		l->loop_of[component] = (uint32_t)l->n;
 	}
 	return &l->loops[l->loop_of[component] - 1];

@@ -54,12 +54,10 @@ size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v
 
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d)
 {
-	if (!ts_vec_reserve(&d->items, d->n, &d->cap, 1, sizeof(*d->items))) {
-		d->is_failed = true;
-		return NULL;
-	}
-	d->items[d->n] = (struct ts_diff_item){ 0 };
-	return &d->items[d->n++];
+	if (TS_PUSH(d->items, d->n, d->cap, (struct ts_diff_item){ 0 }))
+		return &d->items[d->n - 1];
+	d->is_failed = true;
+	return NULL;
 }
 
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,

@@ -50,11 +50,9 @@ static bool add_named(struct names *list, const char *file, const char *desc, ui
 {
 	const char *name = file && *file ? ts_last_name(file) : desc ? desc : "";
 
-	if (!ts_vec_reserve(&list->items, list->n, &list->cap, 1, sizeof(*list->items)))
-		return no_memory(err);
-	list->items[list->n] = (struct named){ name, file_off, *name ? 0 : last - first, process, list->n, first, last };
-	list->n++;
-	return true;
+	return TS_PUSH(list->items, list->n, list->cap,
+		       (struct named){ name, file_off, *name ? 0 : last - first, process, list->n, first, last }) ||
+	       no_memory(err);
 }
 
 /* Order of what belongs together. */

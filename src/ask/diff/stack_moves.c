@@ -48,7 +48,7 @@ static void merge(struct ts_rebase *r)
 {
 	size_t n = 0;
 
-	qsort(r->shifts, r->n, sizeof(*r->shifts), ts_by_u64);
+	TS_SORT_BY(r->shifts, r->n, first);
 	for (size_t i = 0; i < r->n; i++) {
 		struct ts_shift *last = n ? &r->shifts[n - 1] : NULL, *s = &r->shifts[i];
 

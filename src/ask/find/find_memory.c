@@ -190,6 +190,22 @@ static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
 	return n < TS_FIND_MAX_KEPT && is_busy(f, addr, pos);
 }
 
+/* Note that a match at @addr from @pos on, the highest position so far, is not kept: it is searched again. */
+static bool leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	struct ts_find_rest *r = f->n_rests ? &f->rests[f->n_rests - 1] : NULL;
+
+	if (pos < f->rows.qn->from || pos >= f->rows.qn->to)
+		return true;
+	if (r && r->pos == pos) {
+		r->first = addr < r->first ? addr : r->first;
+		r->last = addr > r->last ? addr : r->last;
+		return true;
+	}
+	return TS_PUSH(f->rests, f->n_rests, f->cap_rests, (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr }) ||
+	       ts_no_memory(err, "a search");
+}
+
 /* Search [first, last] at @pos for matches that begin there. */
 static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
 {
@@ -208,7 +224,7 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 		if (!ts_value_is(v, data + i, data + len + i) || ts_matches_stands(&f->matches, first + i))
 			continue;
 		done = is_kept(f, first + i, pos) ? note_in_range(f, &before, first, i, pos, err)
-						  : ts_find_leave(f, first + i, pos, err);
+						  : leave(f, first + i, pos, err);
 	}
 	free(before.data);
 	free(data);
@@ -287,12 +303,9 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
 {
 	uint64_t before = f->rows.qn->value.len - 1;
 
-	if (!ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges)))
-		return ts_no_memory(err, "a search");
-	f->ranges[f->n_ranges++] =
-		(struct ts_find_range){ first, last, is_bare,
-					first - f->first < before ? f->first : first - before };
-	return true;
+	return TS_PUSH(f->ranges, f->n_ranges, f->cap_ranges,
+		       (struct ts_find_range){ first, last, is_bare, first - f->first < before ? f->first : first - before }) ||
+	       ts_no_memory(err, "a search");
 }
 
 /* Look through the pages of the range that come next.  *has_more: there are others. */
@@ -341,21 +354,6 @@ bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct 
 
 /* Matches whose step is looked at at the cost of a look at memory. */
 #define STEPS_A_LOOK 32u
-
-bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
-{
-	struct ts_find_rest *r = f->n_rests ? &f->rests[f->n_rests - 1] : NULL;
-
-	if (pos < f->rows.qn->from || pos >= f->rows.qn->to)
-		return true;
-	if (r && r->pos == pos) {
-		r->first = addr < r->first ? addr : r->first;
-		r->last = addr > r->last ? addr : r->last;
-		return true;
-	}
-	return TS_PUSH(f->rests, f->n_rests, f->cap_rests, (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr }) ||
-	       ts_no_memory(err, "a search");
-}
 
 static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {

@@ -142,14 +142,7 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
  */
 bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
-/*
- * Note that a match at @addr from @pos on, the highest position so far, is not kept: it is searched again.
- *
- * Returns false if memory is exhausted (TS_ENOMEM).
- */
-bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err);
-
-/* Did ts_find_leave() leave out a match that begins at @pos, the highest position so far? */
+/* Is a match left out, not kept, that begins at @pos, the highest position so far? */
 static inline bool ts_find_has_left(const struct ts_find *f, uint64_t pos)
 {
 	return f->n_rests && f->rests[f->n_rests - 1].pos == pos;

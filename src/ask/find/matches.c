@@ -99,17 +99,11 @@ static bool grow_standing(struct ts_matches *m)
 	return true;
 }
 
-static bool grow_items(struct ts_matches *m)
-{
-	return m->n < NONE - 2 && ts_vec_reserve(&m->items, m->n, &m->cap, 1, sizeof(*m->items));
-}
-
 bool ts_matches_begin(struct ts_matches *m, const struct ts_match *match)
 {
-	if (!grow_items(m) || !grow_standing(m))
+	if (m->n >= NONE - 2 || !grow_standing(m) || !TS_PUSH(m->items, m->n, m->cap, *match))
 		return false;
-	m->items[m->n] = *match;
-	put_slot(m, (uint32_t)m->n++);
+	put_slot(m, (uint32_t)m->n - 1);
 	++*block_of(m, match->addr);
 	return true;
 }
@@ -126,11 +120,6 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 
 /* ---------------------------------------------------------------------------------------------- in order */
 
-static bool add_to_run(struct ts_matches *m, size_t item)
-{
-	return TS_PUSH(m->run, m->n_run, m->cap_run, (struct ts_match_key){ m->items[item].addr, (uint32_t)item });
-}
-
 /* Take the run that comes next.  What stood for no position is left out. */
 static bool take_run(struct ts_matches *m, uint64_t from, uint64_t settled)
 {
@@ -145,11 +134,10 @@ static bool take_run(struct ts_matches *m, uint64_t from, uint64_t settled)
 		if ((item->begin && item->begin >= settled) || (m->n_run && (item->begin != begin || !begin)))
 			break;
 		begin = item->begin;
-		if (!add_to_run(m, m->at))
+		if (!TS_PUSH(m->run, m->n_run, m->cap_run, (struct ts_match_key){ item->addr, (uint32_t)m->at }))
 			return false;
 	}
-	if (m->n_run > 1)
-		qsort(m->run, m->n_run, sizeof(*m->run), ts_by_u64);
+	TS_SORT_BY(m->run, m->n_run, addr);
 	return true;
 }
 

@@ -200,10 +200,8 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 	case TS_CELL_NULL:
 		break;
 	case TS_CELL_UNKNOWN:
-		for (uint64_t k = 0; k < c->number && k < TS_SHOWN_BYTES && !is_tsv; k++)
-			ts_buf_puts(out, k ? " ??" : "??");
-		if (c->number > TS_SHOWN_BYTES && !is_tsv)
-			ts_buf_puts(out, " ...");
+		if (!is_tsv)
+			ts_put_value(out, NULL, NULL, c->number, false, false);
 		break;
 	case TS_CELL_NUMBER:
 		ts_put_decimal(out, c->number);
@@ -228,7 +226,7 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 			if (is_tsv)
 				put_tsv_text(out, text, len);
 			else
-				put_plain_text(out, len ? text : "??", false, is_last);
+				put_plain_text(out, len ? text : TS_UNKNOWN_TEXT, false, is_last);
 		}
 		break;
 	}

@@ -25,17 +25,15 @@ void ts_kept_fini(struct ts_kept *k)
 
 static bool add_block(struct ts_kept *k)
 {
-	struct ts_row *block;
+	struct ts_row *block = malloc(ROWS_A_BLOCK * sizeof(*block));
 
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	if (!ts_vec_reserve(&k->blocks, k->n_blocks, &k->cap_blocks, 1, sizeof(*k->blocks)))
+	if (!block || !TS_PUSH(k->blocks, k->n_blocks, k->cap_blocks, block)) {
+		free(block);
 		return false;
-	block = malloc(ROWS_A_BLOCK * sizeof(*block));
-	if (!block)
-		return false;
+	}
 	for (size_t i = 0; i < ROWS_A_BLOCK; i++)
 		ts_row_init(&block[i]);
-	k->blocks[k->n_blocks++] = block;
 	return true;
 }
 

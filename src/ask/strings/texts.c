@@ -61,11 +61,6 @@ static uint32_t *find_slot(const struct ts_texts *x, const char *chars, const st
 	return ts_hash_table_slot(&x->by_text, ts_hash_end(wanted->hash), is_text, x, &key);
 }
 
-static bool grow_items(struct ts_texts *x)
-{
-	return x->n < TS_NO_ROOT - 1 && ts_vec_reserve(&x->items, x->n, &x->cap, 1, sizeof(*x->items));
-}
-
 struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struct ts_text *new)
 {
 	const uint32_t *slot = find_slot(x, chars, new);
@@ -78,7 +73,8 @@ struct ts_text *ts_texts_add(struct ts_texts *x, const char *chars, const struct
 	struct ts_text *t;
 	uint32_t *slot;
 
-	x->is_failed |= !grow_items(x) || !ts_hash_table_reserve(&x->by_text, x->n, 1, hash_of_text, x);
+	x->is_failed |= x->n >= TS_NO_ROOT - 1 || !ts_vec_reserve(&x->items, x->n, &x->cap, 1, sizeof(*x->items)) ||
+			!ts_hash_table_reserve(&x->by_text, x->n, 1, hash_of_text, x);
 	if (x->is_failed)
 		return NULL;
 	slot = find_slot(x, chars, new);

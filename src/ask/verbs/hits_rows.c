@@ -104,11 +104,10 @@ static void join(struct ts_hits *h)
 
 static bool put(struct ts_hits *out, const struct ts_hit *hit, uint64_t first, uint64_t last)
 {
-	if (!ts_vec_reserve(&out->items, out->n, &out->cap, 1, sizeof(*out->items)))
+	if (!TS_PUSH(out->items, out->n, out->cap, *hit))
 		return false;
-	out->items[out->n] = *hit;
-	out->items[out->n].first = first;
-	out->items[out->n++].last = last;
+	out->items[out->n - 1].first = first;
+	out->items[out->n - 1].last = last;
 	return true;
 }
 

@@ -539,11 +539,6 @@ static bool put_recorded(struct ts_step_places *p, const struct list *l, struct 
 }
 
 /* A list without places is null. */
-static void begin_list(const struct list *l)
-{
-	ts_row_list(l->row, l->column);
-}
-
 static void end_list(const struct list *l)
 {
 	if (!l->row->cells[l->column].number)
@@ -558,7 +553,7 @@ static bool put_lists(struct ts_step_places *p, uint64_t pos, const struct plan 
 	for (unsigned is_write = 0; done && is_write < 2; is_write++) {
 		struct list l = { row, is_write ? writes : reads, is_write, pos, ts_query_thread(p->q, pos) };
 
-		begin_list(&l);
+		ts_row_list(row, l.column);
 		done = plan ? put_places(p, &l, plan, ops, err) : put_recorded(p, &l, err);
 		end_list(&l);
 	}

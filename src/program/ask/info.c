@@ -70,7 +70,7 @@ static void find_exit(struct ts_info *info)
 
 	if (!end)
 		return;
-	signal = ts_query_prev_event(q, TS_EV_SIGNAL, end->step);
+	signal = ts_query_find_event(q, TS_EV_SIGNAL, end->step, true);
 	_Static_assert(sizeof(info->exit_text) == sizeof(end->event.text), "the text is copied");
 	memcpy(info->exit_text, end->event.text, sizeof(info->exit_text));
 	info->is_killed = !end->event.has_ret && signal && signal->step == end->step;

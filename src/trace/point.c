@@ -80,7 +80,7 @@ void ts_point_flags(struct ts_point *p, bool *const *flags, unsigned n)
 {
 	uint64_t bits = 0;
 
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; p->to && i < n; i++)
 		bits |= (uint64_t)*flags[i] << i;
 	TS_POINT(p, bits, (UINT64_C(1) << n) - 1);
 	for (unsigned i = 0; i < n; i++)

@@ -56,8 +56,8 @@ bool ts_point_fail(struct ts_point *p);
  */
 uint64_t ts_point_number(struct ts_point *p, uint64_t n, uint64_t max);
 
-/* The variable @x is such a number. */
-#define TS_POINT(p, x, max) ((x) = (__typeof__(x))ts_point_number(p, x, max))
+/* The variable @x is such a number; it is not read where the point is parsed. */
+#define TS_POINT(p, x, max) ((x) = (__typeof__(x))ts_point_number(p, (p)->to ? (x) : 0, max))
 
 /* A number of [@min, @max]; @min after a failure. */
 uint64_t ts_point_between(struct ts_point *p, uint64_t n, uint64_t min, uint64_t max);

@@ -229,23 +229,6 @@ static bool find_open(struct work *w, uint64_t n_recorded)
 	return st;
 }
 
-/* Did the step read no more than the @n_bytes that are recorded? */
-static bool is_all_recorded(const struct ts_operands *ops, uint64_t n_bytes)
-{
-	uint32_t counted = 0;
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < ops->n; i++) {
-		const struct ts_op_place *from = &ops->transfers[i].from;
-
-		if (from->kind != TS_AT_MEM || counted >> from->mem & 1)
-			continue;
-		counted |= UINT32_C(1) << from->mem;
-		n += ops->mem[from->mem].size;
-	}
-	return n_bytes && (ops->is_repeated || n <= n_bytes);
-}
-
 /* The reads of the step; without those that are recorded, if the recording has some of them (@is_rest). */
 static bool find_reads(struct ts_query *q, uint64_t pos, bool is_rest, struct ts_insn_reads *r, struct ts_error *err)
 {
@@ -261,7 +244,7 @@ static bool find_reads(struct ts_query *q, uint64_t pos, bool is_rest, struct ts
 	r->is_open = !d->is_insn && !d->is_stopped && !is_rest;
 	if (!d->is_insn)
 		return !is_rest || d->is_stopped || find_open(&w, n_recorded);
-	if (!d->ops.n_mem || is_all_recorded(&d->ops, n_recorded))
+	if (n_recorded >= d->n_read)
 		return true;
 	w.ops = d->ops;
 	w.process = ts_query_process(q, w.thread);

@@ -23,7 +23,7 @@ struct brief {
 	uint64_t pc;
 	uint64_t first_chunk, end_chunk; /* as of the instruction; 0 and 0: the entry is empty */
 	struct ts_does does;
-	uint32_t process;
+	uint32_t process, n_read;
 };
 
 /* Memory around the instruction that was decoded last, as it was at a position: the next one is often there, too. */
@@ -318,6 +318,24 @@ static bool read_code(struct ts_query *q, uint64_t at, uint32_t process, uint64_
 	return true;
 }
 
+/* See ts_decoded: so many bytes, or any if the instruction is repeated or reads what no transfer names. */
+static uint32_t count_read(const struct ts_operands *ops)
+{
+	uint32_t counted = 0, n = 0;
+
+	for (unsigned i = 0; i < ops->n; i++) {
+		const struct ts_op_place *from = &ops->transfers[i].from;
+
+		if (from->kind != TS_AT_MEM || counted >> from->mem & 1)
+			continue;
+		counted |= UINT32_C(1) << from->mem;
+		n += ops->mem[from->mem].size;
+	}
+	if (ops->n_mem && (ops->is_repeated || (!n && ops->reads_unnamed)))
+		return 1;
+	return n;
+}
+
 /*
  * The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos.
  */
@@ -333,6 +351,7 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 	if (d->is_insn && !find_arm_mode(d, q, pos, at, err))
 		return false;
 	d->is_insn = d->is_insn && ts_query_decode(q, d->mode, d->pc, d->bytes, d->len, &d->ops);
+	d->n_read = d->is_insn ? count_read(&d->ops) : 0;
 	d->does = d->is_insn ? ts_does_of_operands(ts_query_regset(q), &d->ops) : (struct ts_does){ .lacks_code = true };
 	*d->text = 0;
 	return true;
@@ -408,7 +427,7 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 	d->first_chunk = first;
 	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
 	if (d->is_insn && d->ops.flow != TS_OP_SYSCALL)
-		q->insns->briefs[brief_of(d->pc)] = (struct brief){ d->pc, first, d->end_chunk, d->does, process };
+		q->insns->briefs[brief_of(d->pc)] = (struct brief){ d->pc, first, d->end_chunk, d->does, process, d->n_read };
 	return d;
 }
 
@@ -494,16 +513,40 @@ static bool has_event(const struct ts_steps *b, const struct ts_step *st)
 	return false;
 }
 
-bool ts_query_known_does(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
-			 struct ts_does *does)
+static const struct brief *find_brief(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b,
+				      const struct ts_step *st)
 {
 	const struct brief *e = q->insns ? &q->insns->briefs[brief_of(st->pc)] : NULL;
 
 	if (!e || e->pc != st->pc || chunk < e->first_chunk || chunk >= e->end_chunk ||
 	    e->process != ts_query_process(q, st->thread) || has_event(b, st))
-		return false;
-	*does = e->does;
-	return true;
+		return NULL;
+	return e;
+}
+
+bool ts_query_known_does(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
+			 struct ts_does *does)
+{
+	const struct brief *e = find_brief(q, chunk, b, st);
+
+	if (e)
+		*does = e->does;
+	return e;
+}
+
+bool ts_query_reads_are_recorded(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st)
+{
+	const struct brief *e = find_brief(q, chunk, b, st);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; e && e->n_read && i < st->n_effects; i++) {
+		const struct ts_effect *fx = &b->effects[st->first + i];
+
+		if (fx->kind == TS_FX_THREAD)
+			break;
+		n += fx->kind == TS_FX_READ && !fx->is_hidden ? fx->len : 0;
+	}
+	return e && (!e->n_read || (ts_query_facts(q)->has_reads && n >= e->n_read));
 }
 
 bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err)

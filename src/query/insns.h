@@ -25,6 +25,7 @@ struct ts_decoded {
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
 	struct ts_does does;             /* what it writes, whether or not it completed */
+	uint32_t n_read;                 /* the recording has all its reads if these are so many bytes; 0: it reads no memory */
 	struct ts_op_mode mode;
 	size_t len; /* the number of known bytes; the instruction has ops.len bytes */
 	uint8_t bytes[TS_MAX_INSN];
@@ -50,21 +51,27 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
- * Returns the instruction of @st, a step of chunk @chunk in batch @b, if it was decoded before.  It has completed,
- * and is valid until another instruction is read.  The trace is not read.
- * Returns NULL if ts_query_insn() must be used: the instruction was not decoded for this chunk, its bytes are not an
- * instruction, or the step has events.
+ * Returns the code at the address of @st, a step of chunk @chunk, if it was decoded before.  It is valid until another
+ * instruction is read.  The trace is not read.
+ * Returns NULL if ts_query_code() must be used.
  */
 const struct ts_decoded *ts_query_known_code(struct ts_query *q, uint64_t chunk, const struct ts_step *st);
 
 /*
- * Set *does to the effects of the instruction of @st, a step of chunk @chunk in batch @b.  The trace is not read.
+ * Set *does to what the instruction of @st, a step of chunk @chunk in batch @b, writes.  The trace is not read.
  *
  * Returns true with *does set.
- * Returns false if ts_query_insn() must be used: this code was not decoded before, or the step has events.
+ * Returns false if ts_query_insn() must be used: this code was not decoded before, the step has events, or it is a
+ * system call.
  */
 bool ts_query_known_does(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st,
 			 struct ts_does *does);
+
+/*
+ * Returns true if the recording has all reads of memory of @st, a step of chunk @chunk in batch @b.  The trace is not read.
+ * Returns false if ts_query_unrecorded_reads() must be used.
+ */
+bool ts_query_reads_are_recorded(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st);
 
 /*
  * As ts_query_code(), for a caller inside of a question about registers: the result of ts_query_insn() stays

@@ -4,6 +4,7 @@
 
 #include "chunks.h"
 #include "insn_reads.h"
+#include "insns.h"
 #include "search_parts.h"
 
 bool ts_watch_make_views(struct ts_search *s, struct ts_error *err)
@@ -260,6 +261,7 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 			break;
 		touch = watch_step(s, b, &b->steps[i], step, &hit);
 		if (s->infers_reads && step >= w.first && step < w.end &&
+		    !ts_query_reads_are_recorded(s->q, chunk, b, &b->steps[i]) &&
 		    (!watch_reads(s, step, &touch, &hit, &last_open, err) || !(b = ts_query_chunk(s->q, chunk, i + 1, err))))
 			return TS_FAIL;
 		take_touch(s, &w, step, touch, &hit);

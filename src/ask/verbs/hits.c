@@ -716,6 +716,7 @@ static bool take_steps(struct ts_hits *h, uint64_t start, uint64_t end, struct t
 			return false;
 		st.first = h->n;
 		if (h->infers_reads && st.pos < ts_query_n_steps(h->q) &&
+		    !ts_query_reads_are_recorded(h->q, st.pos / TS_CHUNK_STEPS, st.batch, st.s) &&
 		    (!take_inferred_reads(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
 		st.s = &st.batch->steps[st.pos - chunk_start];

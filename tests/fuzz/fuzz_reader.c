@@ -35,7 +35,7 @@ static void require_same(const struct ts_steps *a, const struct ts_steps *b)
 	}
 }
 
-static void require_same_place(const struct ts_reader *a, const struct ts_reader *b)
+static void require_same_place(struct ts_reader *a, struct ts_reader *b)
 {
 	struct ts_buf x, y;
 

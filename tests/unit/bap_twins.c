@@ -63,7 +63,7 @@ static const char *compare_step(const struct ts_steps *a, const struct ts_steps 
 	return NULL;
 }
 
-static const char *compare_points(const struct ts_reader *a, const struct ts_reader *b)
+static const char *compare_points(struct ts_reader *a, struct ts_reader *b)
 {
 	struct ts_buf p = { 0 }, q = { 0 };
 	int is_same;

@@ -19,16 +19,10 @@
 #define FIRST_PART  (TS_CHUNK_STEPS < 64 ? 2u : TS_CHUNK_STEPS / 32)
 #define PART_GROWTH 4u
 
-/* The length of WHAT; 0: all of memory. */
-static uint64_t len_of(const struct ts_hits *h)
-{
-	return h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
-}
-
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 {
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
-	uint64_t len = len_of(h);
+	uint64_t len = ts_hits_len(h);
 	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
 
 	ts_buf_init(&h->bytes);
@@ -57,134 +51,6 @@ void ts_hits_fini(struct ts_hits *h)
 	free(h->data);
 	ts_buf_fini(&h->bytes);
 	ts_reg_chunks_fini(&h->reg_chunks);
-}
-
-static bool wants(const struct ts_hits *h, enum ts_hit_kind kind)
-{
-	return h->kinds >> kind & 1;
-}
-
-/* ----------------------------------------------------------------------------------------------- chunks */
-
-static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
-
-	pos = ts_query_find_execution(h->q, h->process, h->exec_first, h->exec_last, pos, is_reverse);
-	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
-}
-
-/* The nearest chunk in which [@first, @last] of WHAT may be accessed so: @accesses is a mask of enum ts_access. */
-static uint64_t find_part(const struct ts_hits *h, unsigned accesses, uint64_t first, uint64_t last, uint64_t chunk,
-			  bool is_reverse)
-{
-	if (h->what->kind == TS_WHAT_MEM)
-		return ts_query_find_access(h->q, accesses, h->process, first, last, chunk, is_reverse);
-	return ts_query_find_register(h->q, accesses, h->thread, (uint32_t)first, (uint32_t)last, chunk, is_reverse);
-}
-
-static uint64_t find_chunk(const struct ts_hits *h, unsigned accesses, uint64_t chunk, bool is_reverse)
-{
-	return find_part(h, accesses, h->base, h->base + len_of(h) - 1, chunk, is_reverse);
-}
-
-/* Read WHAT, as it is at @pos, to h->data and h->known. */
-static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
-{
-	size_t len = (size_t)len_of(h), g_len = ts_query_regset(h->q)->g_len;
-
-	if (h->what->kind == TS_WHAT_MEM)
-		return ts_query_mem(h->q, pos, h->process, h->what->addr, len, h->data, h->known, err);
-	if (!ts_query_regs(h->q, pos, h->thread, h->regs, h->regs + g_len, err))
-		return false;
-	memcpy(h->data, h->regs + h->what->off, len);
-	memcpy(h->known, h->regs + g_len + h->what->off, len);
-	return true;
-}
-
-/*
- * Does a write of the known value count as no change at @pos?  If WHAT is shown as a whole and one of its bytes is unknown, the
- * write may be a change.
- */
-static bool is_settled(struct ts_hits *h, uint64_t pos)
-{
-	struct ts_error ignored = { 0 };
-
-	if (!h->is_whole)
-		return true;
-	return h->data && read_what(h, pos, &ignored) && !memchr(h->known, 0, (size_t)len_of(h));
-}
-
-/*
- * The nearest chunk with a write.  If only changes count, the nearest chunk in which a byte changes, or the chunk before
- * it: if the first step of a chunk sees another value, the change belongs to the step before.
- */
-static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	uint64_t write = find_chunk(h, TS_ACCESS_WRITE, chunk, is_reverse), change, before;
-
-	if (!h->only_changes || write == TS_NO_CHUNK ||
-	    find_chunk(h, TS_ACCESS_CHANGE, write, false) <= write + 1 ||
-	    !is_settled(h, write * TS_CHUNK_STEPS))
-		return write;
-	change = find_chunk(h, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, write, is_reverse);
-	if (is_reverse || change == TS_NO_CHUNK || change == write)
-		return change;
-	before = find_chunk(h, TS_ACCESS_WRITE, change - 1, false);
-	return before < change ? before : change;
-}
-
-/* The chunk itself, or the last one of the recording if that is before it: any step may read. */
-static uint64_t find_any(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	uint64_t n = ts_query_n_steps(h->q), last;
-
-	if (!n || chunk == TS_NO_CHUNK)
-		return TS_NO_CHUNK;
-	last = (n - 1) / TS_CHUNK_STEPS;
-	return chunk <= last ? chunk : is_reverse ? last : TS_NO_CHUNK;
-}
-
-static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	unsigned accesses = (wants(h, TS_HIT_READ) && !h->infers_reads ? TS_ACCESS_READ : 0) |
-			    (wants(h, TS_HIT_MAP) ? TS_ACCESS_REPLACE : 0);
-	uint64_t best = find_chunk(h, accesses, chunk, is_reverse);
-
-	if (wants(h, TS_HIT_WRITE))
-		best = ts_nearer(best, find_write(h, chunk, is_reverse), is_reverse);
-	if (h->infers_reads)
-		best = ts_nearer(best, find_any(h, chunk, is_reverse), is_reverse);
-	if (wants(h, TS_HIT_EXEC))
-		best = ts_nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
-	return best;
-}
-
-/* The chunks in which instructions write the register.  They are not needed for changes while the register's value is known. */
-static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK ||
-	    (!is_reverse && chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q)) ||
-	    (h->only_changes && !h->has_late && is_settled(h, chunk * TS_CHUNK_STEPS)))
-		return TS_NO_CHUNK;
-	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
-}
-
-static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
-
-	if (!h->what->is_pc)
-		return ts_nearer(ts_nearer(find_write(h, chunk, is_reverse),
-						       find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
-				       find_by_operands(h, chunk, is_reverse), is_reverse);
-	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
-	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
-}
-
-uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse)
-{
-	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, is_reverse);
 }
 
 /* --------------------------------------------------------------------------------------------- one step */
@@ -304,7 +170,7 @@ static bool may_contradict(const struct ts_hits *h, const struct step *st, const
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
 
 	if (st->pos % TS_CHUNK_STEPS == 0 || !h->data)
-		return find_part(h, TS_ACCESS_CHANGE, first, last, chunk, TS_FORWARDS) == chunk;
+		return ts_hits_find_part(h, TS_ACCESS_CHANGE, first, last, chunk, TS_FORWARDS) == chunk;
 	for (uint64_t i = 0; i <= last - first; i++) {
 		if (h->known[off + i] ? h->data[off + i] != value[i] : is_memory)
 			return true;
@@ -346,7 +212,7 @@ static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *
 {
 	uint64_t end;
 
-	if (!value || !wants(h, TS_HIT_UNEXPLAINED))
+	if (!value || !ts_hits_want(h, TS_HIT_UNEXPLAINED))
 		return;
 	for (uint64_t at = first;; at = end + 1) {
 		bool is_written = has_written(h, st, at, at);
@@ -368,7 +234,7 @@ static void take_read(struct ts_hits *h, const struct step *st, const struct ts_
 
 	value = value ? value + (first - e->addr) : NULL;
 	take_sight(h, st, value, first, last);
-	if (!e->is_hidden && wants(h, TS_HIT_READ))
+	if (!e->is_hidden && ts_hits_want(h, TS_HIT_READ))
 		add_read(h, st, value, first, last);
 }
 
@@ -388,11 +254,11 @@ static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effe
 	} else if (e->kind == TS_FX_WRITE) {
 		enum ts_hit_kind kind = e->is_inferred ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE;
 
-		if (wants(h, kind))
+		if (ts_hits_want(h, kind))
 			add(h, st, kind, first, last);
 		carry(h, value ? value + (first - e->addr) : NULL, first, last);
 	} else {
-		if (wants(h, TS_HIT_MAP))
+		if (ts_hits_want(h, TS_HIT_MAP))
 			add(h, st, e->kind == TS_FX_FORGET ? TS_HIT_UNEXPLAINED : TS_HIT_MAP, first, last);
 		carry(h, NULL, first, last);
 		st->is_replaced = true;
@@ -482,7 +348,7 @@ static void take_step(struct ts_hits *h, struct step *st)
 
 	if (h->what->is_pc && all.thread == h->thread)
 		add(h, st, TS_HIT_WRITE, h->what->off, h->what->off + h->what->len - 1);
-	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, all.thread) == h->process && st->s->pc != TS_NO_PC &&
+	if (ts_hits_want(h, TS_HIT_EXEC) && ts_query_process(h->q, all.thread) == h->process && st->s->pc != TS_NO_PC &&
 	    st->s->pc >= h->exec_first && st->s->pc <= h->exec_last)
 		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
 	take_operands(h, st);
@@ -558,7 +424,7 @@ static bool touches(const struct ts_hits *h, const struct step *st)
 	uint64_t len = h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr : h->what->len - 1;
 	const struct ts_effect *e = &st->batch->effects[st->s->first], *end = e + st->s->n_effects;
 
-	if (h->what->is_pc || wants(h, TS_HIT_EXEC))
+	if (h->what->is_pc || ts_hits_want(h, TS_HIT_EXEC))
 		return true;
 	for (; e < end; e++) {
 		if (e->addr - h->base <= len || h->base - e->addr < e->len || e->kind == TS_FX_FORGET_REGS)
@@ -636,7 +502,7 @@ static bool set_steps(struct ts_hits *h, struct ts_error *err)
 
 static bool start_carrying(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 {
-	return !h->data || !wants(h, TS_HIT_UNEXPLAINED) || read_what(h, pos, err);
+	return !h->data || !ts_hits_want(h, TS_HIT_UNEXPLAINED) || ts_hits_read_what(h, pos, err);
 }
 
 /* WHAT before a step, to be kept with what the step did. */
@@ -647,7 +513,7 @@ struct before {
 
 static size_t valued_len(const struct ts_hits *h)
 {
-	uint64_t len = len_of(h);
+	uint64_t len = ts_hits_len(h);
 
 	return h->data && h->is_whole && !h->what->is_pc && len <= MAX_VALUED ? (size_t)len : 0;
 }

@@ -98,6 +98,28 @@ bool ts_hits_have_more(const struct ts_hits *h);
 /* List the hits of earlier steps of the chunk, replacing the previous ones.  Returns false as ts_hits_take(). */
 bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err);
 
+/* Private to hits*.c: the length of WHAT; 0: all of memory. */
+static inline uint64_t ts_hits_len(const struct ts_hits *h)
+{
+	return h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
+}
+
+/* Private to hits*.c: are hits of this kind wanted? */
+static inline bool ts_hits_want(const struct ts_hits *h, enum ts_hit_kind kind)
+{
+	return h->kinds >> kind & 1;
+}
+
+/*
+ * Private to hits*.c: the nearest chunk in which [@first, @last] of WHAT may be accessed so: @accesses is a mask of enum
+ * ts_access.
+ */
+uint64_t ts_hits_find_part(const struct ts_hits *h, unsigned accesses, uint64_t first, uint64_t last, uint64_t chunk,
+			   bool is_reverse);
+
+/* Private to hits*.c: set h->data and h->known to WHAT at @pos.  Returns false if the trace cannot be read. */
+bool ts_hits_read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err);
+
 /*
  * Private to hits*.c: sort the hits of a chunk; then make rows of them: merge adjacent hits of one step and kind, and remove
  * the bytes that a step wrote from its changes that may be unexplained.  is_failed is set if memory is exhausted.

@@ -90,7 +90,7 @@ static bool is_only_told(const struct bap_thread *t, uint32_t off)
 	return t->state[off] == BAP_REPORTED && !bap_is_written(t, off);
 }
 
-/* The first run of other bytes that were told from @off on; an empty one at 0 if there is none. */
+/* Returns the first run of other reported bytes at or after @off; an empty run at 0 after the last one. */
 static struct bap_extent find_told(const struct bap_thread *t, uint32_t g_len, uint32_t off)
 {
 	uint32_t end;

@@ -430,10 +430,10 @@ static const struct {
 static void compare_results(UInt num, const UWord *args, UWord n_args)
 {
 	for (UInt i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
-		UWord addr = args[results[i].arg];
-
-		if (results[i].num == num && n_args >= results[i].n_args && (addr > PAGE || !results[i].is_any_word))
-			compare(addr, results[i].len);
+		if (results[i].num != num || n_args < results[i].n_args)
+			continue;
+		if (args[results[i].arg] > PAGE || !results[i].is_any_word)
+			compare(args[results[i].arg], results[i].len);
 	}
 	if ((num == __NR_select || num == __NR_pselect6) && n_args > 4)
 		compare_sets(args);

@@ -398,10 +398,12 @@ def a_client_that_leaves_ends_the_server():
         c.proc.send_signal(signal.SIGTERM)
         assert c.proc.wait(LIMIT) == -signal.SIGTERM
         c.proc.returncode = 0
-    with Client(TRACE, "--index", "left.tsindex", stderr=subprocess.PIPE) as c:     # while a call waits for the recording to be read
+    with Client(TRACE, "--index", "left.tsindex", stderr=subprocess.PIPE) as c:
+        c.keeps = True
         c.ask("tools/call", of_tool("events", {}))
+        c.proc.stdout.close()                                # before the call is sent: however fast the answer is, it has no reader
+        c.proc.stdin.write(b"".join(c.kept))
         c.proc.stdin.close()
-        c.proc.stdout.close()
         assert b"cannot write to the client" in c.proc.stderr.read() and c.proc.wait(LIMIT) == 1
         c.proc.returncode = 0
 

@@ -27,27 +27,29 @@ size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at)
 	return at;
 }
 
-/* Bytes of the word that has byte @at which come before it. */
-static size_t bytes_before(const struct ts_diff_values *v, size_t at, size_t word)
+size_t ts_diff_moved_end(struct ts_diff *d, const struct ts_diff_values *v, size_t at)
 {
-	return v->len == word ? at : (v->addr + at) % word;
-}
+	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u, before = v->len == word ? at : (v->addr + at) % word;
 
-bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t at)
-{
-	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u, before = bytes_before(v, at, word);
-
-	return d->has_moves && before <= at && is_same_address(d, v, at - before, word);
+	if (!d->has_moves)
+		return 0;
+	if (before <= at && is_same_address(d, v, at - before, word))
+		return at - before + word;
+	for (size_t first = at < word ? 0 : at - word + 1; v->len > word && first <= at; first++) {
+		if (is_same_address(d, v, first, word))
+			return first + word;
+	}
+	return 0;
 }
 
 size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v, size_t at)
 {
-	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u;
+	while ((at = ts_diff_next_unequal(v, at)) < v->len) {
+		size_t end = d->hides_moved ? ts_diff_moved_end(d, v, at) : 0;
 
-	for (; (at = ts_diff_next_unequal(v, at)) < v->len; at++) {
-		if (!d->hides_moved || !ts_diff_is_moved(d, v, at))
+		if (!end)
 			return at;
-		at += word - bytes_before(v, at, word) - 1;
+		at = end;
 	}
 	return v->len;
 }

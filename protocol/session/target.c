@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/packets/packets.h"
 #include "src/arch/tdesc.h"
 #include "src/base/log.h"
 #include "src/query/file_match.h"
@@ -13,23 +12,6 @@
 #include "src/query/paging.h"
 #include "src/source/source.h"
 #include "symbol_tables.h"
-
-static const struct rsp_packets *const topics[] = {
-	&rsp_regs_packets,
-	&rsp_mem_packets,
-	&rsp_scan_packets,
-	&rsp_resume_packets,
-	&rsp_break_packets,
-	&rsp_thread_packets,
-	&rsp_query_packets,
-	&rsp_xfer_packets,
-	&rsp_file_packets,
-	&rsp_lldb_packets,
-	&rsp_tls_packets,
-	&rsp_monitor_packets,
-	&rsp_tracepoint_packets,
-	&rsp_traceframe_packets,
-};
 
 bool rsp_target_grow(struct rsp_target *target)
 {
@@ -219,8 +201,7 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
 	target->symbols = rsp_symbol_tables_new();
 	if (!target->symbols)
 		ts_no_memory(err, "symbols");
-	else if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
-		 ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
+	else if (ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
 		 ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) &&
 		 layouts_init(target, err))
 		return true;

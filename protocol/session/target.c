@@ -62,9 +62,6 @@ static void say_located(const struct rsp_target *target, bool begins_as_file)
 	if (at->by == TS_LOCATED_NOT)
 		ts_log(TS_LOG_WARN, "%s: position-independent, and %s; give its address with --exec FILE@BASE",
 		       target->exec_path, ts_located_text(at->by));
-	else if (at->n_samples && !at->match.n_same && !at->match.n_different && ts_query_is_complete(target->q))
-		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",
-		       target->exec_path, at->first, ts_located_text(at->by));
 	else if (at->match.n_different && !ts_code_is_match(&at->match) && !begins_as_file)
 		ts_log(TS_LOG_WARN,
 		       "%s: not the recorded program: its code differs in %zu of %zu places that were "

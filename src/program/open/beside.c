@@ -143,9 +143,8 @@ void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
 			       path, match.n_different, match.n_different + match.n_same, match.first_different,
 			       ts_file_is_other(&match) ? "; ignored" : "");
 		else if (match.build == TS_BUILD_UNKNOWN && !match.n_same && at.n_samples && ts_query_is_complete(q))
-			ts_log(TS_LOG_WARN,
-			       "%s: no code of it was executed: it is taken to lie at 0x%" PRIx64
-			       "; if it lies elsewhere, give its address with --exec FILE@BASE", path, at.first);
+			ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there", path, at.first,
+			       ts_located_text(at.by));
 		if (ts_file_is_other(&match))
 			cli->exec = (struct ts_file_option){ 0 };
 	}

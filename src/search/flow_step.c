@@ -213,13 +213,13 @@ static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_m
 
 	for (uint32_t i = 0; st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		bool is_lost = is_insn || thread != st->thread;
+		bool is_lost = is_insn || thread != st->thread, is_own = is_memory && ts_effect_is_access(e, true);
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
-		if (is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len <= 32 * TS_FLOW_MAX_DEST)
+		if (is_own && e->len <= 32 * TS_FLOW_MAX_DEST)
 			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
-		f->is_full |= is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len > 32 * TS_FLOW_MAX_DEST;
+		f->is_full |= is_own && e->len > 32 * TS_FLOW_MAX_DEST;
 		if (is_memory || e->kind != TS_FX_REG_WRITE || is_of_flags(f, e))
 			continue;
 		if (!add_recorded(f, pos, thread, e->addr, e->len, is_lost, err))
@@ -578,12 +578,12 @@ static bool forget(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 
 	for (uint32_t i = 0; done && st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		bool is_gone = e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET ||
-			       (e->kind == TS_FX_WRITE && (e->is_hidden || f->is_full));
+		enum ts_writer_kind writer;
+		bool is_gone = ts_effect_writes_memory(e, &writer) && (writer != TS_WRITER_STEP || f->is_full);
 
 		if (e->kind == TS_FX_THREAD)
 			process = ts_query_process(f->q, e->item);
-		while (is_gone && e->len && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
+		while (is_gone && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
 			struct ts_location loc = { TS_IN_MEMORY, process, line->addr, ts_mask(0, 16) };
 
 			loc.mask &= ts_location_overlap(&loc, e->addr, e->len);

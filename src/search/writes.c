@@ -444,15 +444,11 @@ static void memory_writes(struct ts_query *q, const struct ts_steps *b, const st
 		enum ts_writer_kind kind;
 		uint64_t mask;
 
-		if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ || ts_query_process(q, all.thread) != loc->owner)
+		if (!ts_effect_writes_memory(e, &kind) || ts_query_process(q, all.thread) != loc->owner)
 			continue;
 		mask = ts_location_overlap(loc, e->addr, e->len);
 		if (!mask)
 			continue;
-		kind = e->kind == TS_FX_FORGET || e->is_inferred ? TS_WRITER_UNEXPLAINED
-		       : e->kind != TS_FX_WRITE ? TS_WRITER_MAP
-		       : e->is_hidden		? TS_WRITER_INPUT
-						: TS_WRITER_STEP;
 		if (w->mask && w->kind != kind && w->mask & ~mask)
 			w->mask = 0;
 		w->mask |= mask;

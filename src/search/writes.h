@@ -14,13 +14,7 @@
 #include "src/base/error.h"
 #include "src/query/insns.h"
 #include "src/query/query.h"
-
-enum ts_writer_kind {
-	TS_WRITER_STEP,        /* the instruction */
-	TS_WRITER_MAP,         /* a region was mapped or unmapped there */
-	TS_WRITER_UNEXPLAINED, /* something that the recording does not show */
-	TS_WRITER_INPUT,       /* the system */
-};
+#include "src/trace/step.h"
 
 struct ts_written {
 	uint64_t mask; /* bytes of the location, or flags */

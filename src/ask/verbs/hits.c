@@ -240,8 +240,15 @@ static void take_read(struct ts_hits *h, const struct step *st, const struct ts_
 
 static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effect *e)
 {
+	static const enum ts_hit_kind kinds[] = {
+		[TS_WRITER_STEP] = TS_HIT_WRITE,
+		[TS_WRITER_MAP] = TS_HIT_MAP,
+		[TS_WRITER_UNEXPLAINED] = TS_HIT_UNEXPLAINED,
+		[TS_WRITER_INPUT] = TS_HIT_WRITE,
+	};
 	uint64_t first = h->what->addr, last = h->what->last, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
+	enum ts_writer_kind writer;
 
 	if (!ts_effect_is_on_memory(e))
 		return;
@@ -249,20 +256,14 @@ static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effe
 	last = e_last < last ? e_last : last;
 	if (first > last)
 		return;
-	if (e->kind == TS_FX_READ) {
+	if (!ts_effect_writes_memory(e, &writer)) {
 		take_read(h, st, e, first, last);
-	} else if (e->kind == TS_FX_WRITE) {
-		enum ts_hit_kind kind = e->is_inferred ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE;
-
-		if (ts_hits_want(h, kind))
-			add(h, st, kind, first, last);
-		carry(h, value ? value + (first - e->addr) : NULL, first, last);
-	} else {
-		if (ts_hits_want(h, TS_HIT_MAP))
-			add(h, st, e->kind == TS_FX_FORGET ? TS_HIT_UNEXPLAINED : TS_HIT_MAP, first, last);
-		carry(h, NULL, first, last);
-		st->is_replaced = true;
+		return;
 	}
+	if (ts_hits_want(h, e->kind == TS_FX_WRITE ? kinds[writer] : TS_HIT_MAP))
+		add(h, st, kinds[writer], first, last);
+	carry(h, value ? value + (first - e->addr) : NULL, first, last);
+	st->is_replaced |= e->kind != TS_FX_WRITE;
 }
 
 /* The bytes (or flags) [@first, @last] that have other values than before, as far as those are known. */

@@ -351,7 +351,7 @@ static const uint8_t *find_shown(struct ts_step_places *p, uint64_t pos, const s
 
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind == (r->is_write ? TS_FX_WRITE : TS_FX_READ) && !e->is_hidden && r->addr >= e->addr &&
+		if (ts_effect_is_access(e, r->is_write) && r->addr >= e->addr &&
 		    r->addr - e->addr < e->len && r->len <= e->len - (r->addr - e->addr) && ts_effect_data(b, e))
 			return ts_effect_data(b, e) + (r->addr - e->addr);
 	}
@@ -467,8 +467,7 @@ static bool put_recorded_memory(struct ts_step_places *p, const struct list *l, 
 		e = &b->effects[st->first + i];
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind != (l->is_write ? TS_FX_WRITE : TS_FX_READ) || e->is_hidden || !e->len ||
-		    (!l->is_write && st->pc - e->addr < e->len))
+		if (!ts_effect_is_access(e, l->is_write) || (!l->is_write && st->pc - e->addr < e->len))
 			continue;
 		if (!put_range(p, l, &(struct range){ e->addr, e->len, l->is_write, true }, err))
 			return false;

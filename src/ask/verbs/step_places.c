@@ -610,17 +610,17 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
 			unsigned reads, unsigned writes, struct ts_error *err)
 {
 	const struct plan *plan = d->is_insn ? plan_of(p, d, err) : NULL;
-	bool is_call = d->is_insn && d->ops.flow == TS_OP_SYSCALL && !ts_query_facts(p->q)->is_physical, has_none = false;
 	struct ts_op_state state;
+	unsigned omits = 0;
 
 	if ((d->is_insn && !plan) || !read_registers(p, pos, ts_query_thread(p->q, pos), err))
 		return false;
 	state = state_before(p);
-	if (d->is_insn && d->ops.condition != TS_IF_ALWAYS && ts_operands_happen(&d->ops, &state) == TS_HAPPENS_NOT)
-		return put_rest(p, pos, d, row, reads, writes, err);
-	if (is_call && !ts_syscall_has_no_result(p->q, pos, &has_none, err))
+	if (d->is_insn && !ts_step_omits(p->q, pos, d, &state, &omits, err))
 		return false;
-	if (has_none)
+	if (omits & TS_OMITS_CONDITIONAL)
+		return put_rest(p, pos, d, row, reads, writes, err);
+	if (omits & TS_OMITS_RESULT)
 		return put_call(p, pos, d, row, reads, writes, err);
 	return put_lists(p, pos, plan, &d->ops, row, reads, writes, err);
 }

@@ -319,6 +319,7 @@ bool ts_writes_may_contradict(const struct ts_query *q)
 static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool *reads,
 		       struct ts_error *err)
 {
+	struct ts_location bytes = as_bytes(q, loc);
 	const struct ts_steps *b;
 	const struct ts_step *st;
 
@@ -326,7 +327,7 @@ static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_locatio
 	if (pos + 1 >= ts_query_n_steps(q))
 		return true;
 	st = ts_query_step(q, pos + 1, &b, err);
-	*reads = st && reads_register(b, st, loc);
+	*reads = st && reads_register(b, st, &bytes);
 	return st != NULL;
 }
 
@@ -406,7 +407,7 @@ struct listed {
 	bool is_lost;     /* all registers became unknown */
 };
 
-static struct listed find_listed(const struct ts_query *q, const struct view *v, const struct ts_location *loc)
+static inline struct listed find_listed(const struct ts_query *q, const struct view *v, const struct ts_location *loc)
 {
 	struct ts_location bytes = as_bytes(q, loc);
 	struct listed x = { 0 };
@@ -418,8 +419,8 @@ static struct listed find_listed(const struct ts_query *q, const struct view *v,
 }
 
 /* ts_writes_by_insn() for step @v of the thread of @loc.  @is_listed: its effects list bytes of @loc. */
-static bool find_by_insn(struct ts_query *q, uint64_t pos, const struct view *v, const struct ts_location *loc, bool is_listed,
-			 uint64_t *mask, struct ts_error *err)
+static inline bool find_by_insn(struct ts_query *q, uint64_t pos, const struct view *v, const struct ts_location *loc,
+				bool is_listed, uint64_t *mask, struct ts_error *err)
 {
 	bool is_listed_call = is_listed && ts_step_is_syscall(q, v->b, v->st, v->d);
 	uint64_t by_syscall = 0;
@@ -486,7 +487,6 @@ static bool add_recorded(struct ts_query *q, uint64_t pos, const struct ts_locat
 static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
 			    bool may_contradict, struct ts_written *w, struct ts_error *err)
 {
-	struct ts_location bytes = as_bytes(q, loc);
 	bool is_seen = false, is_own;
 	struct listed x;
 	struct view v;
@@ -503,9 +503,9 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 	}
 	if (is_own && !find_by_insn(q, pos, &v, loc, x.bytes, &w->mask, err))
 		return false;
-	if (x.bytes && is_own && w->kind == TS_WRITER_INPUT) /* find_by_insn() has compared */
+	if (!(loc->mask & ~w->mask) || (x.bytes && is_own && w->kind == TS_WRITER_INPUT)) /* find_by_insn() has compared */
 		return true;
-	if (!x.bytes && may_contradict && !next_reads(q, pos, &bytes, &is_seen, err))
+	if (!x.bytes && may_contradict && !next_reads(q, pos, loc, &is_seen, err))
 		return false;
 	return !(x.bytes || is_seen) || add_recorded(q, pos, loc, &x, w, err);
 }

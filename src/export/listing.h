@@ -66,6 +66,7 @@ struct ts_listing_lost {
 	uint64_t n_unmapped;  /* times that memory was mapped, was unmapped, or became unknown otherwise */
 };
 
+/* Returns what the listing has left out so far, borrowed from it. */
 const struct ts_listing_lost *ts_listing_lost(const struct ts_listing *l);
 
 #endif

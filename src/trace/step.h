@@ -251,6 +251,8 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 /*
  * As ts_steps_value(), for a value of at most @room bytes, a constant; @room bytes must be readable at @bytes, and are
  * all copied.
+ *
+ * Returns the effect, borrowed from @b until the next one is appended; NULL if memory is exhausted.
  */
 static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const uint8_t *bytes, uint32_t len, uint32_t room)
@@ -271,7 +273,7 @@ static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effec
 /*
  * As ts_steps_short(), for a value of at most eight bytes.  Eight bytes must be readable at @bytes.
  *
- * Returns as ts_steps_value().
+ * Returns the effect, borrowed from @b until the next one is appended; NULL if memory is exhausted.
  */
 static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					      const uint8_t *bytes, uint32_t len)

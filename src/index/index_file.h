@@ -66,7 +66,9 @@ struct ts_index_file *ts_index_create(const char *path, const struct ts_index_ke
  * there, with ".NAME" appended.  A new sibling is empty.
  *
  * Return the file, which the caller closes with ts_index_close().
- * Return NULL as ts_index_open() and ts_index_create() do; the error is that of the last path that was tried.
+ * ts_index_open_sibling() returns NULL as ts_index_open() does, with the reason of the last path that was tried.
+ * ts_index_create_sibling() returns NULL if the system refuses both paths (TS_EIO), another process builds the file
+ * (TS_ELIMIT), or memory is exhausted (TS_ENOMEM).
  */
 struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
 					    struct ts_error *why);

@@ -81,8 +81,8 @@ void rsp_connection_report(struct rsp_connection *c, int64_t now);
 void rsp_server_wake(struct rsp_server *sv);
 
 /*
- * Returns the connection that has waited longest for a turn.
- * Returns NULL if none wants one.
+ * Returns the connection that has waited longest for a turn, borrowed from the server.
+ * Returns NULL if no connection wants one.
  */
 struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
 

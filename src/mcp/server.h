@@ -103,7 +103,7 @@ void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json
 /*
  * The tables and their columns, a declaration a line.
  *
- * Returns a new reference.
+ * Returns a text, whose reference the caller owns.
  * Returns NULL if memory is exhausted.
  */
 json_t *ts_mcp_sql_schema(struct ts_mcp_recording *r);

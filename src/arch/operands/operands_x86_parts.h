@@ -77,7 +77,10 @@ void ts_x86_mix_flags(struct ts_x86_work *w);
 /* Returns the immediate operand; 0 if there is none. */
 uint64_t ts_x86_immediate(const struct ts_x86_work *w);
 
-/* Append a transfer; @order is the index of the operand in the instruction.  Returns as ts_operands_add(). */
+/*
+ * Append a transfer; @order is the index of the operand in the instruction.  Returns it, borrowed from its operands; never NULL,
+ * as ts_operands_add().
+ */
 struct ts_transfer *ts_x86_add(struct ts_x86_work *w, struct ts_op_place to, struct ts_op_place from,
 			       enum ts_way way, unsigned order);
 

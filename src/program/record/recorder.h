@@ -269,8 +269,8 @@ struct ts_record_last {
 /*
  * Initialize @last without parts.
  *
- * Returns false with @err if no files can be created in the folder of @path, the output.  The caller must call
- * ts_record_last_fini() in both cases.
+ * Returns false if no files can be created in the folder of @path, the output (TS_EIO).
+ * The caller calls ts_record_last_fini() in both cases.
  */
 bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *path, struct ts_error *err);
 
@@ -278,7 +278,8 @@ bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *
  * Begin a part after @n_steps steps of the run.
  *
  * Returns the writer of the part, to which the caller first writes the state of the program.
- * Returns NULL with @err if the file cannot be truncated.
+ * The writer is borrowed from @last.
+ * Returns NULL if the file cannot be truncated (TS_EIO).
  */
 struct ucir_writer *ts_record_last_begin(struct ts_record_last *last, uint64_t n_steps, struct ts_error *err);
 
@@ -291,7 +292,11 @@ uint64_t ts_record_last_bound(const struct ts_record_last *last);
 /* The number of steps of the run that are in no kept part. */
 uint64_t ts_record_last_n_lost(const struct ts_record_last *last);
 
-/* Append the kept parts, which must be flushed, to @w.  Returns false with @err. */
+/*
+ * Append the kept parts, which must be flushed, to @w.
+ *
+ * Returns false if a part cannot be read or @w cannot be written (TS_EIO).
+ */
 bool ts_record_last_copy(const struct ts_record_last *last, struct ucir_writer *w, struct ts_error *err);
 
 void ts_record_last_fini(struct ts_record_last *last);

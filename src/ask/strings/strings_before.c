@@ -193,7 +193,7 @@ static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err
 		return false;
 	if (!may)
 		return true;
-	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err)) /* that looked at the next chunk, too */
+	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err)) /* that may have decoded another chunk */
 		return false;
 	for (; x->pos < end && x->n_young; x->pos++) {
 		if (!ts_strings_look_at_step(x, batch, err))

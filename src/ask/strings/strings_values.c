@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * May a chunk have a text?  Each byte of memory has only values, in a chunk, that it has at its begin or at its end, or that an
- * access of the chunk reads or writes.  A chunk in which some byte of the text never has the text's value cannot have it, and
- * its steps are not looked at.
+ * May a chunk have a text?  In a chunk a byte of memory has only values that it has at the chunk's begin, or that an access of the
+ * chunk reads or writes.  What changes without a record is unknown at the begin, or is seen by an access.  A chunk in which some byte
+ * of the text never has the text's value cannot have it, and its steps are not looked at.
  */
 #include "strings_parts.h"
 
@@ -151,8 +151,6 @@ static bool may_have_one(const struct ts_strings *x)
 
 static bool look_for_values(struct ts_strings *x, uint64_t chunk, const struct ts_steps *batch, bool *may, struct ts_error *err)
 {
-	uint64_t begin = chunk * TS_CHUNK_STEPS, end = begin + TS_CHUNK_STEPS < x->rows.qn->from ? begin + TS_CHUNK_STEPS : x->rows.qn->from;
-
 	if (!x->values)
 		x->values = malloc(MAX_BYTES * sizeof(*x->values));
 	if (!x->values)
@@ -160,7 +158,7 @@ static bool look_for_values(struct ts_strings *x, uint64_t chunk, const struct t
 	memset(x->values, 0, MAX_BYTES * sizeof(*x->values));
 	allow_accesses(x, batch);
 	for (size_t i = 0; i < x->n_due; i++) {
-		if (!allow_state(x, &x->due[i], begin, err) || !allow_state(x, &x->due[i], end, err))
+		if (!allow_state(x, &x->due[i], chunk * TS_CHUNK_STEPS, err))
 			return false;
 	}
 	*may = may_have_one(x);

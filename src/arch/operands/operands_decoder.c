@@ -81,6 +81,7 @@ bool ts_decoder_decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc
 {
 	ops->n = ops->n_mem = ops->len = 0;
 	ops->flow = TS_OP_NEXT;
+	ops->target = 0;
 	ops->condition = TS_IF_ALWAYS;
 	ops->has_target = ops->is_repeated = ops->reads_unnamed = false;
 	ops->is_complete = true;

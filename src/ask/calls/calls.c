@@ -450,9 +450,10 @@ static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_bud
 	enum ts_next got = TS_ITEM;
 
 	if (!x->lists) {
-		got = x->what.is_indirect ? ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err)
-					  : ts_ask_need_calls(x->rows.ask, budget, err);
-		if (got == TS_MORE || got == TS_FAIL)
+		got = ts_ifunc_resolve(&x->rows, &x->what, budget, err);
+		if (got == TS_ITEM)
+			got = ts_ask_need_calls(x->rows.ask, budget, err);
+		if (got != TS_ITEM)
 			return got;
 		if (!begin_lists(x, err))
 			return TS_FAIL;

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ifunc.h"
 #include "src/ask/verbs/cells.h"
 #include "src/ask/verbs/step_walk.h"
 #include "src/ask/grammar/question.h"
@@ -12,7 +11,6 @@
 
 struct executions {
 	struct ts_rows rows;
-	struct ts_what what;   /* an indirect function that is to be resolved */
 	struct ts_step_walk walk;
 };
 
@@ -40,27 +38,13 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	return true;
 }
 
-/* The executions of an indirect function are those of the function that runs. */
-static enum ts_next resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
-{
-	enum ts_next got = ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err);
-
-	if (got == TS_MORE || got == TS_FAIL)
-		return got;
-	x->what.is_indirect = false;
-	x->walk.ranges->first = x->walk.ranges->last = x->what.addr;
-	return TS_ITEM;
-}
-
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
-	enum ts_next got = x->what.is_indirect ? resolve(x, budget, err) : TS_ITEM;
+	enum ts_next got = rows->is_counting ? TS_ITEM : ts_ask_need_calls(rows->ask, budget, err);
 	uint64_t pos;
 
-	if (got == TS_ITEM && !rows->is_counting)
-		got = ts_ask_need_calls(rows->ask, budget, err);
 	if (got == TS_ITEM)
 		got = ts_step_walk_next(&x->walk, &pos, budget, err);
 	return got != TS_ITEM || put_row(x, pos, row, err) ? got : TS_FAIL;
@@ -90,8 +74,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 
 	if (!ts_step_walk_init(&x->walk, rows, err))
 		return false;
-	x->what = rows->qn->what;
-	if (x->what.is_function)
+	x->walk.is_of_entry = rows->qn->what.is_function;
+	if (x->walk.is_of_entry)
 		x->walk.ranges->last = x->walk.ranges->first;
 	return note_end(x, err);
 }

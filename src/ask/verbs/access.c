@@ -11,6 +11,7 @@
 #include "cells.h"
 #include "hits.h"
 #include "reg_values.h"
+#include "src/ask/calls/ifunc.h"
 #include "src/query/insn_reads.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
@@ -77,6 +78,7 @@ struct accesses {
 	struct ts_rows rows;
 	struct ts_hits hits;
 	struct ts_what what;   /* in the form that effects have: of a machine, physical addresses */
+	struct ts_what code;   /* while it is an indirect function, the executions are not those of the function that runs */
 	uint64_t moved;        /* the difference between the address of the question and this one */
 	size_t at;             /* the next hit, in the direction of the cursor */
 	bool is_last, is_next; /* only the rows of one step are wanted */
@@ -490,11 +492,32 @@ static void note_open(struct accesses *a)
 		 "may have read it", ts_query_lacking_reads(q), ts_query_facts(q)->format);
 }
 
+/* A function is executed where its first instruction is. */
+static bool is_entry(const struct ts_question *qn)
+{
+	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
+}
+
+/* The executions of an indirect function are those of the function that runs. */
+static enum ts_next resolve(struct accesses *a, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got = ts_ifunc_resolve(&a->rows, &a->code, budget, err);
+
+	if (got != TS_ITEM)
+		return got;
+	a->hits.exec_first = a->code.addr;
+	a->hits.exec_last = is_entry(a->rows.qn) ? a->code.addr : a->code.last;
+	return TS_ITEM;
+}
+
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
 	struct accesses *a = (struct accesses *)rows;
-	enum ts_next got = next_row(rows, row, budget, err);
+	enum ts_next got = a->code.is_indirect ? resolve(a, budget, err) : TS_ITEM;
+
+	if (got == TS_ITEM)
+		got = next_row(rows, row, budget, err);
 
 	a->n_rows += got == TS_ITEM;
 	if (got == TS_END)
@@ -608,12 +631,6 @@ static void set_note(struct accesses *a)
 		 a->rows.is_cut ? "" : ": these are those of the instructions' operands");
 }
 
-/* A function is executed where its first instruction is. */
-static bool is_entry(const struct ts_question *qn)
-{
-	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
-}
-
 /* One byte more than a value is shown with, so that a longer one is seen to be cut. */
 static size_t room_of(const struct accesses *a)
 {
@@ -647,6 +664,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	a->old = malloc(2 * a->room);
 	a->new = malloc(2 * a->room);
 	set_kinds(a);
+	a->code = qn->what;
+	a->code.is_indirect &= a->hits.kinds == 1u << TS_HIT_EXEC;
 	set_positions(a);
 	set_note(a);
 	if (!translate(a, &is_mapped, err) || !ts_hits_init(&a->hits, err) || !a->old || !a->new)

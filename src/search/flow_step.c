@@ -213,7 +213,7 @@ static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_m
 
 	for (uint32_t i = 0; st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		bool is_lost = is_insn || thread != st->thread;
+		bool is_lost = is_insn || st->is_undone || thread != st->thread;
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;

@@ -417,7 +417,7 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 		w->mask |= by_syscall;
 		return done;
 	}
-	if (by_effects && !v.d->is_insn && is_own) {
+	if (by_effects && !v.d->is_insn && !v.st->is_undone && is_own) {
 		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
 		return true;
 	}

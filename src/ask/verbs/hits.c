@@ -288,15 +288,15 @@ static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, 
 static void take_register_write(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
 				uint64_t last)
 {
-	bool is_own = st->s->thread == h->thread;
+	bool is_own = st->s->thread == h->thread, is_whole = is_own && (!st->d || !st->d->is_insn) && !st->s->is_undone;
 	enum ts_writer_kind kind = TS_WRITER_STEP;
 	uint64_t mask = 0;
 
-	if (!is_own || (st->d && st->d->is_insn))
+	if (!is_whole)
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
 	if (!is_own || st->d)
 		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
-	if (is_own && (!st->d || !st->d->is_insn))
+	if (is_whole)
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)
 		add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);

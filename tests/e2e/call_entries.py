@@ -44,6 +44,13 @@ def calls_that_were_stepped_over_are_said_to_lack():
     assert "gap" in lines("calls", "in", f"{gaps[0]}:{gaps[0] + 1}")[-1]["note"]
     assert not lines("calls")[-1]["complete"]
     assert "note" not in lines("calls", "in", f"0:{gaps[0]}")[-1] and lines("calls", "in", f"0:{gaps[0]}")[-1]["complete"]
+    # code that did not run in a recorded step may have run there; memory that no instruction wrote may have changed there
+    for verb in "executions", "last-exec":
+        end, = lines(verb, "0x10")
+        assert "gap" in end["note"], end
+    assert "note" not in lines("executions", "0x10", "in", f"0:{gaps[0]}")[-1]
+    end, = lines("accesses", "0x10", "w")
+    assert "history" in end["note"], end
 
 
 @functools.cache

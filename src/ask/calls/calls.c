@@ -439,7 +439,7 @@ static void note_gaps(struct ts_call_rows *x)
 	x->rows.is_cut |= n != 0;
 	if (n && !*x->rows.note)
 		snprintf(x->rows.note, sizeof(x->rows.note),
-			 "the recording has %" PRIu64 " gap%s here: what was called there is no row, but for calls that were stepped over (kind gap)",
+			 "the recording has %" PRIu64 " gap%s here: what was called there is no row, except for calls that the recorder stepped over (kind gap)",
 			 n, n == 1 ? "" : "s");
 }
 

@@ -12,6 +12,7 @@
 struct executions {
 	struct ts_rows rows;
 	struct ts_step_walk walk;
+	bool has_row;
 };
 
 static const struct ts_column columns[] = {
@@ -38,6 +39,18 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	return true;
 }
 
+/* No recorded step executed it, but what was not recorded may have. */
+static void note_gaps(struct executions *x)
+{
+	const struct ts_question *qn = x->rows.qn;
+	uint64_t n = ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, qn->to) -
+		     ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, qn->from);
+
+	if (n && !*x->rows.note)
+		snprintf(x->rows.note, sizeof(x->rows.note), "the recording has %" PRIu64 " gap%s here: what ran there is not recorded", n,
+			 n == 1 ? "" : "s");
+}
+
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
@@ -47,6 +60,9 @@ static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_bud
 
 	if (got == TS_ITEM)
 		got = ts_step_walk_next(&x->walk, &pos, budget, err);
+	if (got == TS_END && !x->has_row)
+		note_gaps(x);
+	x->has_row |= got == TS_ITEM;
 	return got != TS_ITEM || put_row(x, pos, row, err) ? got : TS_FAIL;
 }
 

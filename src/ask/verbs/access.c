@@ -425,10 +425,20 @@ static bool note_not_compared(struct accesses *a)
 	return true;
 }
 
+/* May WHAT have changed without an access that is a row: by a system call that the format does not record, or in a gap? */
+static bool may_change_unseen(const struct accesses *a)
+{
+	const struct ts_query *q = a->rows.ask->q;
+
+	return (a->rows.qn->verb->arg & NEAREST) == ACCESSES && a->hits.kinds & 1u << TS_HIT_WRITE &&
+	       (!ts_query_facts(q)->has_syscalls || ts_query_n_events(q, TS_EV_GAP));
+}
+
 /* If the question covers the whole recording and has no rows, say why in the note. */
 static void note_none(struct accesses *a)
 {
 	const struct ts_question *qn = a->rows.qn;
+	bool is_exec = a->hits.kinds == 1u << TS_HIT_EXEC;
 
 	if (note_not_compared(a))
 		return;
@@ -437,12 +447,15 @@ static void note_none(struct accesses *a)
 		return;
 	if (ts_note_unmapped(a->rows.ask->q, &qn->what, a->hits.process, a->rows.note, sizeof(a->rows.note)))
 		return;
-	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
-		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :
+	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording%s",
+		 is_exec			    ? "executed" :
 		 a->hits.kinds == 1u << TS_HIT_READ ? "read" :
 		 a->hits.only_changes		    ? "changed" :
 		 a->hits.kinds & 1u << TS_HIT_READ  ? "accessed" :
-						      "written");
+						      "written",
+		 is_exec && ts_query_n_events(a->rows.ask->q, TS_EV_GAP) ? ", which has gaps: what ran there is not recorded" :
+		 may_change_unseen(a) ? " by an instruction; history also has changes that no recorded instruction made" :
+					"");
 }
 
 static enum ts_next next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,8 +102,10 @@ bool ts_sql_take_cut(struct ts_sql *s, const char **note)
 {
 	bool is_cut = s->is_cut;
 
+	snprintf(s->note, sizeof(s->note), "%s", is_cut ? s->reason : s->hint);
 	*note = s->note;
 	s->is_cut = false;
+	*s->hint = *s->reason = 0;
 	return is_cut;
 }
 

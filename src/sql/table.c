@@ -89,7 +89,7 @@ static int next(sqlite3_vtab_cursor *cursor)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
 		if (got == TS_END && c->rows->is_cut) {
 			t->s->is_cut = true;
-			snprintf(t->s->note, sizeof(t->s->note), "%s", c->rows->note);
+			snprintf(t->s->reason, sizeof(t->s->reason), "%s", c->rows->note);
 		}
 		if (got == TS_END)
 			ts_sql_close_question(c);

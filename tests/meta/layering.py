@@ -44,7 +44,7 @@ ROOMS = {
     "src/ask/grammar": f"{ASK} src/agent src/ask",
     "src/ask/output": f"{ASK} src/ask src/ask/grammar",
     "src/ask/verbs": f"{ASK} src/ask src/ask/grammar src/ask/calls src/ask/coverage src/ask/find src/ask/strings",
-    "src/ask/coverage": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
+    "src/ask/coverage": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/calls",
     "src/ask/calls": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/find": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/strings": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/find",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a group of lines tells beside its accesses, of steps and of states: its thread, sizes, events. */
-#include "reader.h"
+#include "reader_parts.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * Where a state lists the accesses of its thread's instruction before it, those of the last instruction before another
  * thread runs are on a later line: the next one of its thread.  They are looked up there when the other thread comes.
  */
-#include "reader.h"
+#include "reader_parts.h"
 
 /* The maximum number of examined bytes at each switch between threads. */
 #define MAX_LOOKED 65536u

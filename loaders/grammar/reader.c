@@ -5,7 +5,7 @@
  * A decode point is the offset of the line that begins the next group, where modules are, and of states the
  * position and the registers of all threads.
  */
-#include "reader.h"
+#include "reader_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "loaders/kit/program.h"
-#include "reader.h"
+#include "reader_parts.h"
 #include "src/arch/traps.h"
 
 /* Returns false if memory is exhausted. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "loaders/kit/program.h"
-#include "reader.h"
+#include "reader_parts.h"
 
 /* ------------------------------------------------------------------------------------------------ modules */
 

@@ -2,8 +2,8 @@
 /*
  * A reader of groups of lines, with the functions that steps (step_reader.c) and states (state_reader.c) share.
  */
-#ifndef LOADERS_GRAMMAR_READER_H
-#define LOADERS_GRAMMAR_READER_H
+#ifndef LOADERS_GRAMMAR_READER_PARTS_H
+#define LOADERS_GRAMMAR_READER_PARTS_H
 
 #include "decoder.h"
 #include "lines.h"

@@ -133,6 +133,19 @@ bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts
 /* Write the instructions before @pc of the incomplete execution of @t, if there is one. */
 void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc);
 
+/* -------------------------------------------------------------------------------- changes.c */
+
+/* Write d->loose as changes of thread @t. */
+void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t);
+
+/* Append the registers of @t that differ from @state to @p (all with @is_all), and store @state as the thread's state. */
+void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+			 bool is_all);
+
+/* As ts_decode_registers(), with the MMX bits of @state. */
+void ts_decode_registers_as(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+			    uint8_t mmx, bool is_all);
+
 /* -------------------------------------------------------------------------------- kernel_ops.c */
 
 /* Add @file to the files that were mapped as code; NULL is ignored. */
@@ -147,13 +160,6 @@ void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file);
 const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 
-/* Append the registers of @t that differ from @state to @p (all with @is_all), and store @state as the thread's state. */
-void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
-			 bool is_all);
-
-/* As ts_decode_registers(), with the MMX bits of @state. */
-void ts_decode_registers_as(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
-			    uint8_t mmx, bool is_all);
 void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
 void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
 
@@ -164,9 +170,6 @@ void ts_decode_unreturn(struct ts_log_decoder *d);
 void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t);
 void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t);
 void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc);
-
-/* Write d->loose as changes of thread @t. */
-void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t);
 
 static inline void ts_log_decoder_add_tid_word(struct ts_log_decoder *d, uint64_t addr)
 {

@@ -86,6 +86,9 @@ void rsp_server_wake(struct rsp_server *sv);
  */
 struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
 
+/* Does a job of any connection wait for the recording to be read? */
+bool rsp_server_has_stuck_job(const struct rsp_server *sv);
+
 /* Leave the event loop after the current event. */
 void rsp_server_end_loop(struct rsp_server *sv);
 

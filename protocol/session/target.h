@@ -70,8 +70,8 @@ struct rsp_target {
 };
 
 /*
- * Prepare the shared state.  @q is borrowed and must outlive it; @exec (path of the program's file, may be
- * NULL) is opened.
+ * Prepare the shared state, but for the table of packets, which the caller fills.  @q is borrowed and must outlive it;
+ * @exec (path of the program's file, may be NULL) is opened.
  *
  * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @target
  * then needs no fini.

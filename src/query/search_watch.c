@@ -272,3 +272,10 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 	s->has_open_reads |= last_open != TS_NO_POS && (!s->is_reverse || !w.is_found || last_open > found->pos);
 	return w.is_found ? TS_ITEM : TS_END;
 }
+
+bool ts_search_is_admitted(const struct ts_search *s, uint64_t pos)
+{
+	const struct ts_filter *f = s->stops->filter;
+
+	return !f || ts_filter_admits(f, ts_modes_at(&s->q->tl->modes, pos));
+}

@@ -216,7 +216,7 @@ static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_m
 
 	for (uint32_t i = 0; st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		bool is_lost = is_insn || thread != st->thread, is_own = is_memory && ts_effect_is_access(e, true);
+		bool is_lost = is_insn || st->is_undone || thread != st->thread, is_own = is_memory && ts_effect_is_access(e, true);
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;

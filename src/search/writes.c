@@ -452,7 +452,7 @@ struct ts_written ts_recorded_write(const struct ts_query *q, const struct ts_st
 {
 	struct ts_written w = { changed & ~by_insn, TS_WRITER_STEP };
 
-	if (st->thread == loc->owner && !(d && d->is_insn))
+	if (st->thread == loc->owner && !st->is_undone && !(d && d->is_insn))
 		return (struct ts_written){ listed, ts_step_is_syscall(q, b, st, d) ? TS_WRITER_INPUT : TS_WRITER_STEP };
 	if (w.mask)
 		w.kind = change_writer(q, b, st, d, loc, w.mask);
@@ -470,7 +470,7 @@ static bool add_recorded(struct ts_query *q, uint64_t pos, const struct ts_locat
 
 	if (!look(q, pos, &v, err))
 		return false;
-	is_compared &= !x->bytes || v.st->thread != loc->owner || v.d->is_insn;
+	is_compared &= !x->bytes || v.st->thread != loc->owner || v.st->is_undone || v.d->is_insn;
 	if (is_compared && (!find_changed(q, pos, loc, &differs, err) || !look(q, pos, &v, err)))
 		return false;
 	if (v.st->thread != loc->owner)

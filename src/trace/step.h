@@ -155,6 +155,7 @@ struct ts_step {
 	uint32_t first;   /* its effects are effects[first .. first + n_effects - 1]; the next step's follow */
 	uint32_t n_effects;
 	uint16_t insn_len; /* bytes, 0 = unknown */
+	bool is_undone;    /* a signal came before the instruction did anything: registers that did not change were not written */
 };
 
 /* A batch of consecutive steps.  Arrays are owned; n_ members are the used items, cap_ members the allocated ones. */
@@ -337,6 +338,7 @@ static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn
 	s->first = b->n_closed;
 	s->n_effects = b->n_effects - b->n_closed;
 	s->insn_len = insn_len;
+	s->is_undone = false;
 	b->n_closed = b->n_effects;
 }
 

@@ -122,7 +122,7 @@ enum ts_op_condition {
 };
 
 struct ts_operands {
-	uint64_t target;   /* if has_target: the target of a conditional branch */
+	uint64_t target;   /* if has_target: of a conditional branch, or of a direct call; of an indirect call what is added to the register */
 	uint64_t addr_mask;
 	uint64_t cond_mask;
 	uint16_t cond_off;

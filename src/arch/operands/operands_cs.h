@@ -90,6 +90,9 @@ void ts_cs_copy(struct ts_cs_work *w, const struct ts_cs_reg *to, const struct t
 /* Append a transfer: the register becomes @value. */
 void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t value);
 
+/* The instruction is a direct call, which leads to @target. */
+void ts_cs_call(struct ts_cs_work *w, uint64_t target);
+
 /* Append a transfer: the bytes above @to, in the register whose low part it is, become zero. */
 void ts_cs_clear_above(struct ts_cs_work *w, const struct ts_cs_reg *to);
 

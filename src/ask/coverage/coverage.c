@@ -6,6 +6,7 @@
 #include "src/ask/verbs/verbs.h"
 #include "coverage_files.h"
 #include "covered.h"
+#include "src/ask/calls/ifunc.h"
 #include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
@@ -61,6 +62,7 @@ struct coverage {
 	struct ts_executed_at subtracted; /* how far what `minus A:B` executed has been subtracted */
 	uint64_t step, minus_step;        /* the same, of words about a machine */
 	struct ts_machine_at machine_at;
+	struct ts_what what;           /* while it is an indirect function, the range is not that of the function that runs */
 	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
@@ -502,13 +504,27 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->rows.ask, x->addr);
 }
 
+/* The code of an indirect function is that of the function that runs. */
+static enum ts_next resolve(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got = ts_ifunc_resolve(&c->rows, &c->what, budget, err);
+
+	if (got != TS_ITEM)
+		return got;
+	c->first[0] = c->what.addr;
+	c->len[0] = c->what.last - c->what.addr + 1;
+	return TS_ITEM;
+}
+
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
-	enum ts_next got = list(c, budget, err);
+	enum ts_next got = c->what.is_indirect ? resolve(c, budget, err) : TS_ITEM;
 	struct ts_covered x;
 
+	if (got == TS_ITEM)
+		got = list(c, budget, err);
 	if (got != TS_END)
 		return got;
 	note_open(c);
@@ -547,6 +563,7 @@ static bool find_ranges(struct coverage *c)
 	if (len)
 		ts_what_line_ranges(qn->operand, len, c->rows.ask->symbols, c->first, c->len, c->n_ranges);
 	else if (c->n_ranges) {
+		c->what = qn->what;
 		c->first[0] = qn->what.addr;
 		c->len[0] = qn->what.last - qn->what.addr + 1;
 	}

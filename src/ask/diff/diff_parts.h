@@ -192,10 +192,11 @@ size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v
 size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at);
 
 /*
- * Is the word with byte @at of the values (memory or a register) an address of corresponding memory that
- * moved?
+ * The offset after the word with byte @at of the values (memory or a register) that is an address of corresponding
+ * memory that moved; 0: there is no such word.  Words in memory may lie at any address, as those in code of x86 do; an
+ * aligned one has priority.
  */
-bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
+size_t ts_diff_moved_end(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 
 /*
  * Count an item whose values differ only in addresses of moved memory as left out, if its row would be

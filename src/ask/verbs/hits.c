@@ -290,7 +290,7 @@ static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, 
 static void take_register_write(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
 				uint64_t last)
 {
-	bool is_compared = st->s->thread != h->thread || (st->d && st->d->is_insn);
+	bool is_compared = st->s->thread != h->thread || st->s->is_undone || (st->d && st->d->is_insn);
 	uint64_t changed = is_compared ? find_differences(h, value, first, last) : 0;
 	struct ts_written w = ts_recorded_write(h->q, st->batch, st->s, st->d, &h->loc, st->by_operands, h->loc.mask, changed);
 

@@ -31,7 +31,7 @@ void bap_calls_add(struct bap_calls *calls, const struct bap_look *look, const s
 
 /*
  * Remove the system call of the instruction of @t at @address, and append it as an event to the open step.
- * Does nothing if there is none.
+ * Does nothing if no call was recorded for it.
  */
 void bap_calls_take(struct bap_calls *calls, struct bap_known *k, const struct bap_thread *t,
 		    uint64_t address);
@@ -66,11 +66,11 @@ struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_
 void bap_course_lose(struct bap_course *co);
 
 /*
- * Save to a decode point, and resume from one.  With @has_reported the point records which register bytes have
- * been reported; without it none has (bap_forget_reported()).
+ * Write the fields of a decode point, or parse them (src/trace/point.h).  With @has_reported the point records which
+ * register bytes have been reported; without it none has (bap_forget_reported()).
  *
- * bap_course_resume() returns false if the point belongs to another trace (TS_ECORRUPT).
- * bap_course_resume() returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if the parsed point belongs to another trace (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool bap_course_point(struct bap_course *co, bool has_reported, struct ts_point *p);
 

@@ -225,7 +225,7 @@ static inline bool bap_plan_is_for(const struct bap_plan *plan, const struct bap
 
 /*
  * Returns the plan that fits the frame.
- * Returns NULL if there is none.
+ * Returns NULL if no plan does.
  * Because programs repeat themselves, the plan that followed the last plan the time before is tried first,
  * and is prefetched one frame ahead.
  */

@@ -186,7 +186,7 @@ bool bap_toc_compare(struct bap *rec, uint64_t off, struct ts_error *err);
  * The first frame after file offset @off that has an entry in a sane index: *frame is set to its number, and
  * *frame_off to its offset.
  *
- * Returns false, with *err unchanged, if there is none.
+ * Returns false, with *err unchanged, if no later frame has one.
  * Returns false if the trace cannot be read (TS_EIO).
  */
 bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off,

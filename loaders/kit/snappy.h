@@ -103,7 +103,7 @@ static inline uint32_t snappy_mask_crc(uint32_t crc)
 
 /*
  * Set *f to the table of the frames from @off on, with two shortcuts to snappy_frames_scan().  @like, NULL or the table of
- * another recording, is copied if its source is @src.  A table from the layout cache (ts_source_layout) is used if its
+ * another recording, is copied if its source is @src.  A table from the layout cache (ts_source_recall()) is used if its
  * chunks are consecutive and within the file.  Returns as snappy_frames_scan() does.
  */
 bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uint64_t off,

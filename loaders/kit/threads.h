@@ -26,7 +26,7 @@ struct threads {
 void threads_fini(struct threads *t);
 
 /*
- * Find the thread @tid of @process (an ordinal) in @rec.  If there is none, it is added with process id
+ * Find the thread @tid of @process (an ordinal) in @rec.  If it is new, it is added with process id
  * @pid.  Threads that other readers have added to the recording are added to the table first.  @off is the
  * file offset of the id, for messages.
  *

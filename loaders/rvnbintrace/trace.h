@@ -197,7 +197,7 @@ bool rvn_choose_registers(struct rvn *rec, struct ts_error *err);
 void rvn_make_x87(const struct rvn *rec, const uint8_t *kept, uint8_t out[RVN_X87_LEN]);
 
 /*
- * Returns the offset in @out of rvn_make_x87() of the i-th x87 register, and sets *len to its length in
+ * Returns the offset in the bytes of rvn_make_x87() of the i-th x87 register, and sets *len to its length in
  * bytes.
  */
 static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)

@@ -166,7 +166,7 @@ struct tenet_head {
 /* Set *h from the first @len bytes of a file. */
 void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len);
 
-/* Returns the length of the byte order mark of UTF-8 at the beginning of a file, 0 if there is none. */
+/* Returns the length of the byte order mark of UTF-8 at the beginning of a file, 0 if the file has none. */
 size_t tenet_mark_len(const uint8_t *bytes, size_t len);
 
 /* Is the file a Tenet log, according to @h? */

@@ -74,7 +74,7 @@ void ucir_tasks_fini(struct ucir_tasks *tasks);
  * Find a live task by its process id @pid, or by its thread ordinal @thread.
  *
  * Return the task, borrowed until ucir_tasks_remove().
- * Return NULL if there is none.
+ * Return NULL if no live task has it.
  */
 struct ucir_task *ucir_tasks_find(const struct ucir_tasks *tasks, uint64_t pid);
 struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t thread);
@@ -98,10 +98,10 @@ bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct t
 void ucir_parts_clear(struct ucir_parts *p);
 
 /*
- * Fill the empty @tasks from a decode point that ucir_tasks_save() has written.  Thread ordinals must be less
- * than @n_threads and different, and parts must end at @stream_end at the latest.
+ * Write the fields of a decode point, or parse them into the empty @tasks (src/trace/point.h).  Parsed thread ordinals
+ * must be less than @n_threads and different, and parts must end at @stream_end at the latest.
  *
- * Returns false if the point is malformed (TS_ECORRUPT).
+ * Returns false if the parsed point is malformed (TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_tasks_point(struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_point *p, uint32_t n_threads,

@@ -38,8 +38,10 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, c
  * Begin to search for the destination of "goto @place" (monitor announce).  The destination is announced; the
  * session does not move.  The answer has no text.  A place that does not exist is refused.
  *
- * Returns how the answer is delivered, as start() of struct rsp_command; with *err set (TS_EUSAGE, TS_EIO, TS_ENOMEM) if the
- * search could not begin.
+ * Returns RSP_COMMAND_JOB if the search has begun.
+ * Returns RSP_COMMAND_LATER if the recording, or a file with symbols, has not been read yet: the command is run again.
+ * Returns RSP_COMMAND_REFUSED if the place is not understood (TS_EUSAGE), the trace cannot be read (TS_EIO, TS_ETRUNC,
+ * TS_ECORRUPT), or memory is exhausted (TS_ENOMEM).
  */
 enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 

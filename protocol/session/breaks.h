@@ -83,7 +83,7 @@ void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w);
 void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
 
-/* Returns the breakpoint of a kind at a place, borrowed until the next change; NULL if there is none. */
+/* Returns the breakpoint of a kind at a place, borrowed until the next change; NULL if none is set there. */
 const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
 				      struct ts_break at);
 

@@ -53,7 +53,7 @@ struct rsp_target {
 	struct rsp_frame_budget *budget; /* borrowed; of the trace frames of all sessions; NULL: any */
 	/* borrowed; the recording's file, and the directory in which clients may save files, NULL for none */
 	const char *trace, *export_dir;
-	char *exec_path;                /* owned; its path as told to the client, NULL if unknown */
+	char *exec_path;                /* owned; its path as reported to the client, NULL if unknown */
 	struct ts_located located;      /* the program's place in memory */
 	/* owned; files of this machine that the recording names; NULL: none are used */
 	struct ts_local_files *local;
@@ -98,7 +98,7 @@ bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
  * The file for the recorded path @path: under the sysroot, or on this machine.
  *
  * Returns the file (borrowed).
- * Returns NULL if there is none.
+ * Returns NULL if no such file was found.
  */
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 

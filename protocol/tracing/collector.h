@@ -121,7 +121,7 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 
 /*
  * The first frame >= @from with a pc in [first, last], or with @is_outside one that is not; TS_NO_FRAME if
- * there is none.
+ * no frame is so.
  */
 uint64_t rsp_collector_next_pc(const struct rsp_collector *c, uint64_t first, uint64_t last, bool is_outside,
 			       uint64_t from);

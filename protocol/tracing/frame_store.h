@@ -96,7 +96,7 @@ bool rsp_frame_store_close(struct rsp_frame_store *st, uint64_t *bytes);
 
 /*
  * The first frame >= @from with a pc in [first, last], or with @is_outside one that is not; TS_NO_FRAME if
- * there is none.
+ * no frame is so.
  */
 uint64_t rsp_frame_store_next_pc(const struct rsp_frame_store *st, uint64_t first, uint64_t last,
 				 bool is_outside, uint64_t from);

@@ -115,7 +115,7 @@ bool rsp_tracing_select(struct rsp_tracing *t, uint64_t n, struct ts_error *err)
  * The first frame after the selected one (without one, of all) with a pc in [first, last], or with
  * @is_outside, with one that is not.
  *
- * Returns TS_NO_FRAME if there is none.
+ * Returns TS_NO_FRAME if no later frame is so.
  */
 uint64_t rsp_tracing_find_pc(const struct rsp_tracing *t, uint64_t first, uint64_t last, bool is_outside);
 

@@ -195,7 +195,7 @@ const struct ts_feature_def *ts_regset_next_feature(const struct ts_regset *set,
 /* Returns the register of @arch that is the program counter, a constant; never NULL. */
 const struct ts_reg_def *ts_arch_pc(const struct ts_arch *arch);
 
-/* Returns the ordinal of the feature @name in @arch, for masks of features; -1 if there is none. */
+/* Returns the ordinal of the feature @name in @arch, for masks of features; -1 if @arch lacks it. */
 int ts_arch_feature(const struct ts_arch *arch, const char *name);
 
 /* Returns the mask of the features among the @n @names that @arch has. */
@@ -210,7 +210,7 @@ int ts_arch_feature_with(const struct ts_arch *arch, const char *reg);
  */
 uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi);
 
-/* Returns the index in set->regs of the register called @name; -1 if there is none. */
+/* Returns the index in set->regs of the register called @name; -1 if the set lacks it. */
 int ts_regset_find(const struct ts_regset *set, const char *name);
 
 /*
@@ -219,7 +219,7 @@ int ts_regset_find(const struct ts_regset *set, const char *name);
  */
 const struct ts_reg *ts_regset_at(const struct ts_regset *set, uint64_t off);
 
-/* Returns the index in set->regs of the register with gdb's number @regnum; -1 if there is none. */
+/* Returns the index in set->regs of the register with gdb's number @regnum; -1 if the set lacks it. */
 int ts_regset_by_num(const struct ts_regset *set, uint32_t regnum);
 
 /*

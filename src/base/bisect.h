@@ -12,7 +12,7 @@
 
 /*
  * Raise @at, an unsigned variable, to the first number of [@at, @end) for which @is_below, an expression of @i, is false; to @end
- * if there is none.  @is_below must be true for each number before that one.  @end is evaluated once.  Nothing changes if
+ * if @is_below is true for all.  @is_below must be true for each number before that one.  @end is evaluated once.  Nothing changes if
  * @at >= @end.
  *
  *      size_t at = 0;

@@ -48,7 +48,7 @@ void ts_hash_table_fini(struct ts_hash_table *t);
 void ts_hash_table_fini_later(struct ts_hash_table *t);
 
 /*
- * The slot of the item with @key, whose hash is @hash; if there is none, the free slot for such an item.
+ * The slot of the item with @key, whose hash is @hash; if the table lacks it, the free slot for such an item.
  *
  * Returns NULL if the table has no slots.
  */

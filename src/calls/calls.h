@@ -108,7 +108,7 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
  * The last call or switch of a thread by a step before position @pos.
  *
  * Returns its ordinal.
- * Returns TS_NO_CALL if there is none.
+ * Returns TS_NO_CALL if the thread has no earlier one.
  */
 uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos);
 
@@ -116,7 +116,7 @@ uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uin
  * The nearest position after (before) @pos at which a call of the thread returned; positions after @limit need not be
  * found.
  *
- * Return TS_NO_END if there is none.
+ * Return TS_NO_END if no call returned there.
  */
 uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_t pos, uint64_t limit);
 uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_t pos);

@@ -61,7 +61,7 @@ struct ts_frames_ops {
 	 */
 	uint64_t (*pos)(const struct ts_frames *f, uint64_t n);
 
-	/* The first frame >= @from of tracepoint @number, TS_NO_FRAME if there is none. */
+	/* The first frame >= @from of tracepoint @number, TS_NO_FRAME if the tracepoint has no later frame. */
 	uint64_t (*next_of)(const struct ts_frames *f, uint32_t number, uint64_t from);
 };
 

@@ -129,7 +129,7 @@ void ts_tracing_fini(struct ts_tracing *t);
 void ts_tracing_drop_points(struct ts_tracing *t);
 
 /*
- * The location @number at @addr, the first one of @number, and the variable @number; NULL if there is none.
+ * The location @number at @addr, the first one of @number, and the variable @number; NULL if it does not exist.
  */
 struct ts_tracepoint *ts_tracing_find(const struct ts_tracing *t, uint32_t number, uint64_t addr);
 struct ts_tracepoint *ts_tracing_find_number(const struct ts_tracing *t, uint32_t number);

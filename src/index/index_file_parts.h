@@ -62,11 +62,11 @@ bool ts_index_file_map_record(struct ts_index_file *f, uint64_t len);
 /*
  * Write to the unfinished file; if the disk is full, to its refuge, to which it is copied first.
  *
- * Returns false with @failure set if that fails.
+ * Returns false with f->failure set to an errno if that fails.
  */
 bool ts_index_file_write(struct ts_index_file *f, const void *data, size_t len, uint64_t off);
 
-/* Write the summary and the directory at the end of a complete file.  Returns false with @failure set if that fails. */
+/* Write the summary and the directory at the end of a complete file.  Returns false with f->failure set if that fails. */
 bool ts_index_file_write_directory(struct ts_index_file *f);
 
 /* Is it the errno of a full disk? */

@@ -36,7 +36,7 @@ bool ts_index_places_have_any(const struct ts_index_places *p);
 /*
  * The signer of the trace @trace (trace_keys.h).
  *
- * Returns false if its keys cannot be made (TS_EIO): no index file can be used or made then.
+ * Returns false as ts_trace_keys() does (TS_EIO, TS_ETRUNC, TS_ECORRUPT, TS_ENOMEM): no index file can be used or made then.
  */
 bool ts_index_signer(struct ts_signer *s, const char *trace, struct ts_error *err);
 

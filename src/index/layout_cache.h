@@ -30,7 +30,7 @@ struct ts_layout_cache {
 void ts_layout_cache_init(struct ts_layout_cache *k, struct ts_source *src, const char *trace,
 			  const char *index);
 
-/* @src no longer has a keeper. */
+/* Take the keeper from the source of ts_layout_cache_init(). */
 void ts_layout_cache_fini(struct ts_layout_cache *k);
 
 #endif

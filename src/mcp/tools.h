@@ -38,7 +38,7 @@ enum ts_mcp_tool {
  */
 json_t *ts_mcp_tools(bool has_several);
 
-/* The tool of this name; TS_MCP_N_TOOLS if there is none. */
+/* The tool of this name; TS_MCP_N_TOOLS if no tool has this name. */
 enum ts_mcp_tool ts_mcp_tool(const char *name);
 
 /* The limits of a call without first or last, in rows and in bytes of rows; and of a call with them. */

@@ -41,11 +41,11 @@ void ts_model_free(struct ts_model *m);
 bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *base, struct ts_error *err);
 
 /*
- * Open the recording of the trace @src (borrowed; must outlive the model), and take in what an index file has
- * of it.  The log says what is wrong with index files;
- * a bad one is rebuilt.
+ * Open the recording of the trace @src (borrowed; must outlive the model), and use the segments that an index file has
+ * of it.  Faults of index files are logged, and a damaged one is built again.
  *
- * Returns false if the trace cannot be served: the error of @load, or memory is exhausted (TS_ENOMEM).
+ * Returns false if no loader accepts the trace, or it cannot be read: the error of the model's load().
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err);
 

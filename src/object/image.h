@@ -84,7 +84,7 @@ void ts_image_open(struct ts_image *img, const char *path);
 
 /*
  * The file called @path that ts_image_map() or ts_image_open() found under the sysroot, borrowed until fini;
- * NULL if there is none.
+ * NULL if none was found.
  */
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path);
 
@@ -99,7 +99,7 @@ void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size
  * Find the next bytes of the range at or after @addr, which is in the range, that may be other than zero, without
  * reading them: addresses [*first, *last].
  *
- * Returns false if there are none.
+ * Returns false if all further bytes of the range are zero.
  */
 bool ts_image_next_data(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr,
 			uint64_t *first, uint64_t *last);

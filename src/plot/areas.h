@@ -58,7 +58,7 @@ bool ts_areas_arrange(struct ts_areas *a, size_t max_areas, uint32_t max_rows,
 
 /*
  * Returns the row that shows @addr of @process.
- * Returns TS_NO_ROW if there is none.
+ * Returns TS_NO_ROW if no row shows it.
  */
 uint32_t ts_areas_row(const struct ts_areas *a, uint32_t process, uint64_t addr);
 

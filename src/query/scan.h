@@ -69,8 +69,8 @@ void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, ui
 #define TS_FILLED_AT_ONCE ((uint64_t)TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS)
 
 /*
- * starts[pos - from] becomes 1 + the ordinal of the run that began at @pos, for each position [@from, @to) at which one
- * did; others stay as they are.
+ * For each position P in [@from, @to) at which a run began, set starts[P - from] to 1 + the ordinal of that run.  Other items
+ * are not changed.
  */
 void ts_query_fill_starts(const struct ts_query *q, uint64_t from, uint64_t to, uint32_t *starts);
 

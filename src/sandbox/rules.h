@@ -102,10 +102,10 @@ enum ts_use {
 	TS_USE_REMOVE,
 };
 
-/* Does the use concern the folder that @path names, and not a file in it? */
+/* Does the use concern the folder that its path names, and not a file in it? */
 bool ts_use_is_of_folder(enum ts_use use);
 
-/* The first rule that permits the use; NULL if there is none. */
+/* Returns the first rule that permits the use, borrowed; NULL if no rule does. */
 const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const struct ts_place *place,
 					   enum ts_use use);
 

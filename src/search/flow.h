@@ -52,8 +52,9 @@ struct ts_flow_question {
 struct ts_flow;
 
 /*
- * The search for where the bytes of @question, which is copied, went.
+ * Begin the search for where the bytes of @question, which is copied, went.
  *
+ * Returns the search, which the caller closes with ts_flow_close().
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */

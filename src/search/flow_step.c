@@ -119,9 +119,20 @@ static bool is_of_flags(const struct ts_flow *f, const struct ts_effect *e)
 	       e->addr - set->regs[set->flags].off < set->regs[set->flags].len;
 }
 
+static void leave_out_results(struct ts_operands *ops)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ops->n; i++) {
+		if (ops->transfers[i].way != TS_WAY_SYSTEM)
+			ops->transfers[n++] = ops->transfers[i];
+	}
+	ops->n = (uint8_t)n;
+}
+
 /*
- * Copy the operands of step @pos, whose instruction is @d, to *ops, without those that a condition leaves out.  A system call's
- * results stay: its thread executes nothing before they arrive.
+ * Copy the operands of step @pos, whose instruction is @d, to *ops, without those that a condition leaves out.  The results of
+ * a system call of a program stay: its thread executes nothing before they arrive.
  */
 static bool find_operands(struct ts_flow *f, uint64_t pos, const struct ts_decoded *d, struct ts_operands *ops,
 			  struct ts_error *err)
@@ -129,8 +140,11 @@ static bool find_operands(struct ts_flow *f, uint64_t pos, const struct ts_decod
 	unsigned omits = 0;
 
 	*ops = d->ops;
-	if (ops->condition != TS_IF_ALWAYS && !ts_step_omits(f->q, pos, d, NULL, &omits, err))
+	if ((ops->condition != TS_IF_ALWAYS || (f->is_physical && ops->flow == TS_OP_SYSCALL)) &&
+	    !ts_step_omits(f->q, pos, d, NULL, &omits, err))
 		return false;
+	if (f->is_physical && omits & TS_OMITS_RESULT)
+		leave_out_results(ops);
 	if (omits & TS_OMITS_CONDITIONAL)
 		ts_operands_leave_out(ops);
 	return true;

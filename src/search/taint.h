@@ -20,7 +20,7 @@
 /* The maximum number of tainted lines of memory; bytes in further lines are not followed. */
 #define TS_TAINT_MAX_LINES 65536u
 
-/* A line of memory: TS_TOUCHED_LEN bytes. */
+/* A line of memory: 16 aligned bytes. */
 struct ts_taint_line {
 	uint64_t addr;    /* of its first byte, as effects have it */
 	uint32_t process;
@@ -53,11 +53,11 @@ void ts_taint_fini(struct ts_taint *t);
 
 /*
  * Set the source of byte @i (of flags: bit @i) of the location to @from: 1 + the step through which it came,
- * or 0 for none.  Returns false if memory is exhausted.
+ * or 0 for none.  Beyond TS_TAINT_MAX_LINES lines of memory, is_cut is set instead.  Returns false if memory is exhausted.
  */
 bool ts_taint_set(struct ts_taint *t, const struct ts_location *loc, unsigned i, uint64_t from);
 
-/* 1 + the step that wrote byte @i; 0: the byte is not tainted. */
+/* Returns 1 + the step that wrote byte @i of @loc; 0: the byte is not tainted. */
 uint64_t ts_taint_get(const struct ts_taint *t, const struct ts_location *loc, unsigned i);
 
 /* ts_taint_get() of the first byte in loc->mask with a source.  *i is set to that byte.  0: no byte has a source. */

@@ -80,10 +80,16 @@ struct ts_source *ts_pack_open_archive(const char *path, struct ts_error *err);
 bool ts_pack_init(struct ts_pack *p, const struct ts_source *src, struct ts_error *err);
 void ts_pack_fini(struct ts_pack *p);
 
-/* The member called @name; with a '/' at its end: the first one in that folder.  NULL if there is none. */
+/*
+ * Returns the member called @name (with a '/' at its end: the first one in that folder), borrowed from @p.
+ * Returns NULL if the archive lacks it.
+ */
 const struct ts_pack_member *ts_pack_find(const struct ts_pack *p, const char *name);
 
-/* The member after @m that is in @folder, which ends in '/'; @m is NULL for the first.  NULL if there is none. */
+/*
+ * Returns the member after @m (NULL: the first) that is in @folder, which ends in '/', borrowed from @p.
+ * Returns NULL after the last one.
+ */
 const struct ts_pack_member *ts_pack_next(const struct ts_pack *p, const struct ts_pack_member *m,
 					  const char *folder);
 

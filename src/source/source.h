@@ -25,7 +25,7 @@ struct ts_source;
  * interprets the bytes.
  */
 struct ts_source_keeper {
-	/* Append the stored bytes to @out.  Returns false if there are none that can be used. */
+	/* Append the stored bytes to @out.  Returns false if none can be used. */
 	bool (*recall)(void *user, struct ts_buf *out);
 	/* Store @bytes.  A failure is ignored. */
 	void (*keep)(void *user, const struct ts_buf *bytes);

@@ -91,7 +91,7 @@ static inline unsigned ts_sql_n_own(const struct ts_sql *s)
 /* Append the table's declaration: "CREATE TABLE x(position, ..., what HIDDEN)". */
 void ts_sql_declare(const struct ts_sql *s, const struct ts_sql_table *t, struct ts_buf *out);
 
-/* Returns the recording with that name, borrowed; NULL if there is none. */
+/* Returns the recording with that name, borrowed; NULL if no recording has it. */
 const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name);
 
 /* Returns the name of an argument's hidden column, a literal. */

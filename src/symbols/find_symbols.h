@@ -46,11 +46,11 @@ struct ts_symbols_search {
 };
 
 /*
- * Register the next file of @f->places: images, the program, modules and mapped files, in this order.
+ * Register the next file of f->places: images, the program, modules and mapped files, in this order.
  *
- * Returns TS_MORE if there may be more.
- * Returns TS_END if there are no more.
- * Returns TS_FAIL if an image, @exec or the trace cannot be read (TS_EIO).
+ * Returns TS_MORE if files may be left.
+ * Returns TS_END if no file is left.
+ * Returns TS_FAIL if an image, the program or the trace cannot be read (TS_EIO).
  * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);

@@ -26,7 +26,7 @@ struct ts_loaded_files {
 
 void ts_loaded_fini(struct ts_loaded_files *m);
 
-/* Add a file; @path is copied.  Returns false if memory is exhausted. */
+/* Add a file; module->path is copied.  Returns false if memory is exhausted. */
 bool ts_loaded_add(struct ts_loaded_files *m, const struct ts_loaded_file *module);
 
 /* Returns the module that contains @addr, borrowed until the next addition; NULL if none is known. */
@@ -47,7 +47,7 @@ bool ts_loaded_is_called(const struct ts_loaded_file *module, const char *name, 
  * such modules at different addresses.
  *
  * Returns the module, borrowed until the next addition.
- * Returns NULL if there is none.
+ * Returns NULL if no such module is known.
  * Returns NULL if there are several.
  */
 const struct ts_loaded_file *ts_loaded_find(struct ts_loaded_files *m, const char *name, size_t len, unsigned *n);

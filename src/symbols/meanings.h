@@ -34,7 +34,7 @@ struct ts_meanings {
  * program, and functions with one demangled name, are several meanings.
  *
  * Returns the symbol, borrowed from the table.
- * Returns NULL if there is none (all->n is 0).
+ * Returns NULL if no symbol has this name (all->n is 0).
  * Returns NULL if there are several (all->n > 1).
  */
 const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, size_t len, bool is_code,
@@ -60,7 +60,7 @@ void ts_symbols_mean_copies(struct ts_symbols *s, const char *name, size_t len, 
  * The module @name.
  *
  * Returns the module, borrowed from the table.
- * Returns NULL if there is none (all->n is 0).
+ * Returns NULL if no module has this name (all->n is 0).
  * Returns NULL if there are several (all->n > 1); all->items are their first addresses.
  */
 const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const char *name, size_t len,

@@ -36,7 +36,7 @@ void ts_names_fini(struct ts_names *names);
 void ts_names_label(const struct ts_names *names, const struct ts_query *q, uint32_t thread,
 		    char label[TS_THREAD_LABEL_LEN]);
 
-/* The ordinal of the thread with the id @tid, TS_NO_THREAD if there is none. */
+/* The ordinal of the thread with the id @tid, TS_NO_THREAD if no thread has it. */
 uint32_t ts_names_thread(const struct ts_names *names, int64_t tid);
 
 #endif

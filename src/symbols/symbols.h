@@ -102,7 +102,7 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
  * The symbol with the name @name (of @len bytes), as in the file or demangled.  Functions take precedence
  * over data.
  *
- * Returns the symbol, borrowed from the table; NULL if there is none.
+ * Returns the symbol, borrowed from the table; NULL if no symbol has this name.
  */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
 

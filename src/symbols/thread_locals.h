@@ -36,7 +36,7 @@ bool ts_thread_locals_add_file(struct ts_thread_locals *l, const struct ts_sourc
  * Find the variable @name (@len bytes), as in the file or demangled; the program's own take precedence.  *n is set to
  * the number of such variables at different places.
  *
- * Returns NULL if there is none.
+ * Returns NULL if no variable has this name.
  */
 const struct ts_thread_local *ts_thread_locals_find(const struct ts_thread_locals *l, const char *name, size_t len,
 						    unsigned *n);

@@ -42,8 +42,8 @@ struct ts_inferred_list {
 void ts_inferred_fini(struct ts_inferred_list *s);
 
 /*
- * Add an inferred range; @pos is not less than that of the last one.  One that continues the last one becomes part of
- * it.
+ * Add an inferred range, whose pos is not less than that of the last one.  A range that continues the last one becomes
+ * part of it.
  *
  * Returns false if memory is exhausted; nothing has changed then.
  */

@@ -108,7 +108,7 @@ void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, ui
 			void (*use)(void *user, uint64_t pos), void *user);
 
 /*
- * For each position @pos in [@from, @to) at which a run began, set starts[pos - from] to 1 + its ordinal.  Sees sealed
+ * For each position P in [@from, @to) at which a run began, set starts[P - from] to 1 + its ordinal.  Sees sealed
  * segments only.
  */
 void ts_runs_fill(const struct ts_runs *r, uint64_t from, uint64_t to, uint32_t *starts);

@@ -92,7 +92,7 @@ void ts_feed_allow_lead(struct ts_feed *f);
  */
 void ts_feed_set_pass(struct ts_feed *f, bool (*look)(void *user, const struct ts_steps *steps), void *user);
 
-/* Permit those threads to call @look for the first @n batches only. */
+/* Permit those threads to call look() of ts_feed_set_pass() for the first @n batches only. */
 void ts_feed_allow_pass(struct ts_feed *f, uint64_t n);
 
 /*
@@ -102,7 +102,7 @@ void ts_feed_allow_pass(struct ts_feed *f, uint64_t n);
  */
 bool ts_feed_run_pass(struct ts_feed *f);
 
-/* The number of batches for which @look was called. */
+/* The number of batches for which look() was called. */
 uint64_t ts_feed_n_passed(struct ts_feed *f);
 
 /* Stop the thread temporarily, as before a fork; the next ts_feed_next() restarts it.  Nothing is lost. */

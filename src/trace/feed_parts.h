@@ -159,7 +159,7 @@ unsigned ts_feed_n_ready(struct ts_feed *f);
  */
 bool ts_feed_has_enough(struct ts_feed *f);
 
-/* Call @look for the next batch on a decoding thread.  Returns false if there is none now (feed_look.c). */
+/* Call look() for the next batch on a decoding thread.  Returns false if no batch is ready (feed_look.c). */
 bool ts_feed_look_ahead(struct ts_feed *f);
 
 #endif

@@ -14,6 +14,7 @@
 #define CR3 UINT64_C(0x10000)
 #define FRAME UINT64_C(0x40000)
 #define PC UINT64_C(0x7000)
+#define KERNEL_PC UINT64_C(0xffff8000)
 
 static struct script *s;
 static struct ask_text a;
@@ -132,6 +133,48 @@ START_TEST(code_is_that_of_the_position)
 }
 END_TEST
 
+/* syscall; the next step, mov rbx, rax, is in the kernel, or after the call, which the recorder executed itself. */
+static void make_call(uint64_t next)
+{
+	teardown();
+	s = machine_new(40);
+	ck_assert_ptr_nonnull(s);
+	machine_put(&s->rec.initial, PC, 0xc38948050f, 5);
+	machine_put(&s->rec.initial, KERNEL_PC, 0xc38948, 3);
+	machine_reg(&s->rec.initial, s, "rax", 5);
+	machine_reg(&s->steps, s, "rcx", PC + 2);
+	machine_step(s, PC);
+	machine_reg(&s->steps, s, "rbx", 5);
+	machine_step(s, next);
+	machine_step(s, next + 3);
+	ask_text_init(&a, &s->rec);
+}
+
+static bool is_in_answer(const char *question, const char *text)
+{
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s", a.err.text);
+	return strstr(ts_buf_text(&a.out), text);
+}
+
+/* steps, history, why and flows have to agree about it. */
+START_TEST(a_system_call_that_runs_in_the_machine_has_no_result_yet)
+{
+	make_call(KERNEL_PC);
+	ck_assert(is_in_answer("steps in 0:1", "$rcx=0x7002"));
+	ck_assert(!is_in_answer("steps in 0:1", "$rax="));
+	ck_assert(!is_in_answer("history $rax in 0:1", "\n0\t"));
+	ck_assert(!is_in_answer("why $rax at 1", "syscall"));
+	ck_assert(is_in_answer("flows $rax at 0", "copy"));
+	make_call(PC + 2);
+	ck_assert(is_in_answer("steps in 0:1", "$rax=0x5"));
+	ck_assert(is_in_answer("history $rax in 0:1", "\n0\t"));
+	ck_assert(is_in_answer("why $rax at 1", "syscall"));
+	ck_assert(!is_in_answer("flows $rax at 0", "copy"));
+	ck_assert(is_in_answer("flows $rax at 0", "overwritten"));
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("ask_machine", setup, teardown, memory_is_asked_for_by_virtual_address,
 		   an_address_that_is_not_mapped_has_no_rows_and_a_note, executions_are_at_virtual_addresses,
-		   code_stays_where_addresses_are_those_of_the_recording, code_is_that_of_the_position)
+		   code_stays_where_addresses_are_those_of_the_recording, code_is_that_of_the_position,
+		   a_system_call_that_runs_in_the_machine_has_no_result_yet)

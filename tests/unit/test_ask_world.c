@@ -668,6 +668,9 @@ START_TEST(events_of_all_kinds_come_in_order)
 	ck_assert_uint_eq(n_rows, 3);
 	for (unsigned i = 0; i < n_rows; i++)
 		ck_assert_uint_eq(strtoul(cells[i][0], NULL, 10), N - 3 + i);
+	/* the call has no arguments, which is not the same as unknown ones */
+	ck_assert(ask_text(&a, TS_FORM_JSON, "events syscall first 1"));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\"arguments\":[],\"result\":null"));
 	ask_text_fini(&a);
 	script_free(s);
 }

@@ -78,7 +78,7 @@ static inline bool ts_matches_has_block(const struct ts_matches *m, uint64_t add
 
 /*
  * Set *match to the next match that begins in [@from, @settled), where no more matches will be added; NULL if
- * there is none yet.  The match stays the next one until ts_matches_pass().  Matches that begin at 0 are
+ * no match is known yet.  The match stays the next one until ts_matches_pass().  Matches that begin at 0 are
  * added in order of address, and are returned whatever @settled is.
  *
  * Returns false if memory is exhausted.

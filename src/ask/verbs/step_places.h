@@ -22,8 +22,8 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 void ts_step_places_free(struct ts_step_places *p);
 
 /*
- * Fill the lists @reads and @writes (columns of @row) with the places of step @pos, whose instruction is @d.  @d is not
- * used after the first query to @q, which may invalidate it.
+ * Fill the lists @reads and @writes (columns of @row) with the places of step @pos, whose instruction is @d, the result of
+ * ts_query_insn().  A list without places is null.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).

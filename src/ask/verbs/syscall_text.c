@@ -30,7 +30,7 @@
  *      X  the argument of fcntl, which depends on the command
  *      c  permissions, if the flags before them create a file
  *
- * Other letters are those of ts_syscall_put_flags().
+ * Other letters are those of put_flags().
  */
 static const struct {
 	const char *name, *arguments;

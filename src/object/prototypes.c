@@ -152,7 +152,7 @@ static bool keep_results(struct ts_prototypes *p, struct ts_prototype *x, const 
 	return to;
 }
 
-/* The results of another convention than C's. */
+/* The results of another convention than x86's and C's. */
 static bool add_results(struct ts_prototypes *p, const struct ts_prototype_unit *u, struct ts_prototype *x, struct ts_die_facts *f,
 			const struct ts_go_results *go)
 {
@@ -160,6 +160,9 @@ static bool add_results(struct ts_prototypes *p, const struct ts_prototype_unit 
 
 	if (go->n && !go->is_lost)
 		return keep_results(p, x, go->items, go->n);
+	if (u->c && f->has_type && (x->result.form == TS_FORM_FLOAT || x->result.form == TS_FORM_BYTES) && !x->result.is_by_reference &&
+	    ts_arm64_result(u->c, &p->budget, &f->type, &result))
+		return keep_results(p, x, &result, 1);
 	if (u->rust && f->has_type && ts_rust_result(u->rust, &p->budget, &f->type, &result))
 		return keep_results(p, x, &result, 1);
 	return true;
@@ -241,6 +244,8 @@ static void learn_language(struct ts_prototypes *p, struct ts_prototype_unit *u,
 	const char *producer = dwarf_attr(die, DW_AT_producer, &at) ? dwarf_formstring(&at) : NULL;
 
 	u->is_foreign = language == DW_LANG_Go || language == DW_LANG_Rust;
+	if (!u->is_foreign)
+		u->c = ts_result_registers_of(p->elf);
 	if (producer && language == DW_LANG_Go && is_by_registers(producer))
 		u->go = ts_result_registers_of(p->elf);
 	if (producer && language == DW_LANG_Rust && is_rust_that_says_changes(producer))

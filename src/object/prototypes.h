@@ -39,7 +39,7 @@ struct ts_prototype {
 	unsigned n;       /* at most TS_MAX_PARAMETERS: further parameters are omitted */
 	bool is_foreign;  /* its language passes arguments by another convention */
 	bool is_changed;  /* the compiler has changed its convention */
-	const struct ts_placed_result *results; /* of another convention, in the table; NULL: none is known */
+	const struct ts_placed_result *results; /* whose registers are listed, in the table; NULL: there are none such */
 	unsigned n_results;
 };
 

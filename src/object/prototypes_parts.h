@@ -79,7 +79,7 @@ struct ts_prototype_unit {
 	Dwarf_Off off;
 	struct ts_prototype *items; /* owned; by address */
 	size_t n, cap;
-	const struct ts_result_registers *go, *rust; /* NULL: another language, or where its results are is not known */
+	const struct ts_result_registers *go, *rust, *c; /* NULL: another language, or where its results are is not known */
 	bool is_read, is_foreign;
 };
 

@@ -61,7 +61,7 @@ static void add_base(struct scalars *s, uint64_t off, const struct ts_die_facts 
 	bool is_float = is_complex || f->encoding == DW_ATE_float;
 	uint64_t size = is_complex ? f->size / 2 : f->size;
 
-	s->is_lost |= f->encoding == DW_ATE_decimal_float || (is_float && size != 4 && size != 8) || size > (s->is_go ? 8 : 16);
+	s->is_lost |= f->encoding == DW_ATE_decimal_float || (is_float && size != 4 && size != 8 && (s->is_go || size != 16)) || size > (s->is_go ? 8 : 16);
 	add(s, off, size, is_float);
 	if (is_complex)
 		add(s, off + size, size, true);
@@ -225,6 +225,40 @@ void ts_go_results_add(struct ts_go_results *g, struct ts_type_budget *b, struct
 		*r = (struct ts_placed_result){ .type = { .form = TS_FORM_UNKNOWN } };
 }
 
+/* --------------------------------------------------------------------------------------------- C on AArch64 */
+
+/* One to four floating-point numbers of one size, and nothing else: each has a register. */
+static bool is_homogeneous(const struct scalars *s, uint64_t size)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (!s->items[i].is_float || s->items[i].size != s->items[0].size || s->items[i].off != i * s->items[0].size)
+			return false;
+	}
+	return s->n && s->n <= 4 && size == s->n * s->items[0].size;
+}
+
+bool ts_arm64_result(const struct ts_result_registers *c, struct ts_type_budget *b, Dwarf_Die *type, struct ts_placed_result *r)
+{
+	struct scalars s = { .budget = b };
+
+	*r = (struct ts_placed_result){ .type = { .form = TS_FORM_UNKNOWN } };
+	add_type(&s, type, 0, 0);
+	if (c->machine != EM_AARCH64 || s.is_lost || s.is_long || !s.n)
+		return false;
+	classify(b, type, &s, &r->type);
+	if (is_homogeneous(&s, r->type.size)) {
+		for (unsigned i = 0; i < s.n; i++)
+			put_piece(r, (uint8_t)(c->first_float + i), &s.items[i]);
+		return true;
+	}
+	for (uint32_t at = 0; at < r->type.size && r->type.size <= 16; at += 8) {
+		const struct scalar word = { at, r->type.size - at < 8 ? r->type.size - at : 8, false };
+
+		put_piece(r, c->numbers[at / 8], &word);
+	}
+	return r->n_pieces;
+}
+
 /* ------------------------------------------------------------------------------------------------------ Rust */
 
 bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *b, Dwarf_Die *type, struct ts_placed_result *r)
@@ -244,7 +278,7 @@ bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *
 		return false;
 	classify(b, type, &s, &r->type);
 	is_pair = s.n == 2 && s.items[0].size == 8 && s.items[1].off == 8;
-	if (s.n == 1 && s.items[0].size == 16) {
+	if (s.n == 1 && s.items[0].size == 16 && !s.items[0].is_float) {
 		s.items[0].size = 8;
 		s.items[1] = (struct scalar){ 8, 8, false };
 		is_pair = true;

@@ -81,6 +81,27 @@ def floating_point_results_of_i386_are_in_a_register_of_x87():
 
 
 @case
+def values_of_aarch64_are_those_of_the_source():
+    record("values64.ucir", build("values.c", "values64", "-O0 -g -w -static", "aarch64"))
+    expected = EXPECTED | {
+        "make_mixed": (["0x3", "2.5", "0x61", "0.5"], hex_of("i4xd", 100, 3.0)),
+        "make_large": (["0x1"], ""),     # it is where x8 pointed when the function began
+        "twice": ([None], bytes(13).hex(" ") + " 80 00 40"),     # 3.0 of 16 bytes
+        "area": ([None, None], "11.625"),
+        "next": ([None], EXPECTED["next"][1]),
+        "of_large": (["0xa", None, None], "0x20"),
+        "of_bits": ([None], "0x4d"),
+    }
+    for name, (arguments, result) in expected.items():
+        got = rows("values64.ucir", "calls", name)[0]
+        assert len(got["arguments"]) == len(arguments) and all(b is None or a == b for a, b in zip(got["arguments"], arguments)), got
+        assert (got["result"] or "") == result, got
+    record("named64.ucir", build("values.c", "named64", "-O2 -g -w -static", "aarch64"))
+    got = [rows("named64.ucir", "calls", name)[0]["arguments"] for name in ("twice", "area")]    # DWARF names their registers
+    assert got == [[bytes(13).hex(" ") + " 80 ff 3f"], list(PAIRS)], got
+
+
+@case
 def people_see_the_names_of_parameters():
     shown = subprocess.run([TRACESTUB, "gdb", recorded("values.c", "-O2 -g -w"), "--", "-batch", "-ex", "monitor calls many"],
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT).stdout

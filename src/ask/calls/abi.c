@@ -67,6 +67,7 @@ static void add_typed(struct ts_abi *abi, const struct ts_regset *set, bool is_w
 	uint32_t len = abi->len;
 
 	abi->is_sysv64 = !strcmp(set->arch->name, "x86_64") && !is_windows;
+	abi->is_arm64 = !strncmp(set->arch->name, "aarch64", strlen("aarch64"));
 	abi->result2 = ts_regset_find(set, "rdx");
 	abi->st0 = ts_regset_find(set, "st0");
 	need(abi, set, abi->result2);
@@ -74,7 +75,7 @@ static void add_typed(struct ts_abi *abi, const struct ts_regset *set, bool is_w
 	for (unsigned i = 0; i < TS_MAX_VECTORS; i++) {
 		char name[8];
 
-		snprintf(name, sizeof(name), "xmm%u", i);
+		snprintf(name, sizeof(name), abi->is_arm64 ? "v%u" : "xmm%u", i);
 		abi->vectors[i] = ts_regset_find(set, name);
 		need(abi, set, abi->vectors[i]);
 	}

@@ -23,6 +23,7 @@ struct ts_abi {
 	uint32_t len;     /* the first bytes of the layout, up to the last of these registers and sp */
 	/* further locations, for values of known types (typed.h): */
 	bool is_sysv64;   /* x86-64 System V */
+	bool is_arm64;    /* AArch64 */
 	int vectors[TS_MAX_VECTORS], result2, st0; /* registers as above */
 	bool is_before;     /* arguments are read before the call instruction: no return address lies below them */
 	uint32_t len_typed; /* as len, with the registers for values of known types */

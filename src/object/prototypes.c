@@ -136,6 +136,7 @@ static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, struc
 	to->type = (struct ts_value_type){ .form = TS_FORM_UNKNOWN };
 	if (f.has_type)
 		ts_type_classify(&p->budget, &f.type, &to->type);
+	to->type.is_text = x->is_foreign && f.has_type && ts_type_is_text(&p->budget, &f.type);
 	to->name = f.name ? ts_arena_text(&p->names, f.name, strlen(f.name)) : NULL;
 	x->n++;
 	return !f.name || to->name;

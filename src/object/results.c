@@ -157,6 +157,15 @@ static void classify(struct ts_type_budget *b, Dwarf_Die *die, const struct scal
 	type->form = s->items[0].is_float ? TS_FORM_FLOAT : TS_FORM_NUMBER;
 }
 
+bool ts_type_is_text(struct ts_type_budget *b, Dwarf_Die *type)
+{
+	struct ts_die_facts f;
+	Dwarf_Die at = *type;
+
+	ts_type_strip(b, &at, &f);
+	return dwarf_tag(&at) == DW_TAG_structure_type && f.size == 16 && f.name && (!strcmp(f.name, "string") || !strcmp(f.name, "&str"));
+}
+
 static void put_piece(struct ts_placed_result *r, uint8_t reg, const struct scalar *item)
 {
 	r->pieces[r->n_pieces++] = (struct ts_result_piece){ .reg = reg, .len = (uint8_t)item->size, .off = (uint32_t)item->off };
@@ -221,6 +230,7 @@ void ts_go_results_add(struct ts_go_results *g, struct ts_type_budget *b, struct
 	if (g->is_unplaced)
 		return;
 	classify(b, &f->type, &s, &r->type);
+	r->type.is_text = ts_type_is_text(b, &f->type);
 	if (!place_go(g->registers, &s, g->used, r))
 		*r = (struct ts_placed_result){ .type = { .form = TS_FORM_UNKNOWN } };
 }
@@ -290,6 +300,7 @@ bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *
 	if (s.items[0].is_float || r->type.size != (is_pair ? 16 : s.items[0].size) || (s.n == 2 && !is_pair) || s.items[1].is_float ||
 	    (is_pair && s.items[1].size != 8))
 		return false;
+	r->type.is_text = ts_type_is_text(b, type);
 	put_piece(r, c->numbers[0], &s.items[0]);
 	if (is_pair)
 		put_piece(r, c->second, &s.items[1]);

@@ -18,6 +18,9 @@ struct ts_result_registers;
 /* The registers of the file's processor; NULL: they are not known. */
 const struct ts_result_registers *ts_result_registers_of(Elf *elf);
 
+/* Is it the type of strings of Go or Rust? */
+bool ts_type_is_text(struct ts_type_budget *b, Dwarf_Die *type);
+
 /* Results of a function of Go while they are listed; all zero but for the registers at first. */
 struct ts_go_results {
 	const struct ts_result_registers *registers;

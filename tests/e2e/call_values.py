@@ -212,7 +212,9 @@ def results_of_go_and_rust_are_where_the_convention_has_them():
     subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", "-o", "placed", DATA / "variables/results.s"], check=True, timeout=LIMIT)
     record("placed.ucir", "./placed")
     calls = rows("placed.ucir", "calls", options=("--exec", "placed"))
-    assert {c["callee"]: c["result"] for c in calls} == PLACED, calls
+    texts = {c["callee"]: c["texts"][-1] for c in calls if c["texts"]}
+    assert texts == {"word": "lette", "slice": "et"}, calls      # as long as the result says
+    assert {c["callee"]: c["result"] for c in calls if c["callee"] not in texts} == PLACED, calls
     arguments = {c["callee"]: c["arguments"] for c in calls}
     assert (arguments["changed"], arguments["kept"]) == ([None], ["0x4"]), arguments
 
@@ -231,6 +233,7 @@ def go_has_arguments_and_results_in_registers():
     assert got["main.half"]["arguments"] == ["5.0"] and got["main.half"]["result"] == "2.5", got["main.half"]
     assert got["main.sum"]["arguments"][1:] == ["0x9", "0xa"] and got["main.sum"]["result"] == "0x1a", got["main.sum"]
     a, b, text, f = got["main.add"]["arguments"]
+    assert got["main.add"]["texts"] == [None, None, "hello", None, None], got["main.add"]
     assert (a, b, f) == ("0x1", "0xfffffffe", "3.5") and text.endswith(hex_of("q", 5)) and len(text) == 47, got["main.add"]
     assert got["main.add"]["result"] == f"0x7, {text}", got["main.add"]
     assert got["main.large"]["result"] == "??, 0x7, 01" + " ??" * 7 + " " + q(-2), got["main.large"]
@@ -263,8 +266,11 @@ def rust_has_scalars_and_pairs_of_words_in_registers():
         subprocess.run(["rustc", "-A", "warnings", "-g", f"-Copt-level={level}", "-o", "values-rust", "values.rs"], env=env, check=True, timeout=LIMIT)
         record("rust.ucir", "./values-rust")
         done = subprocess.run([TRACESTUB, "query", "--quiet", "rust.ucir", "calls", "values::*", "--json"], capture_output=True, text=True, timeout=LIMIT)
-        got = {row["callee"].removeprefix("values::"): row["result"] for row in map(json.loads, done.stdout.splitlines()[:-1])}
+        calls = {row["callee"].removeprefix("values::"): row for row in map(json.loads, done.stdout.splitlines()[:-1])}
+        got = {name: row["result"] for name, row in calls.items()}
+        texts = {name: row["texts"][-1] for name, row in calls.items() if row["texts"]}
         assert (got["half"], got["small"], got["tuple"], got["unused"]) == ("2.5", None, q(5, 7), unused), (level, got)
+        assert texts["text"] == "ello", (level, got)
         assert got["text"].endswith(q(4)) and len(got["text"]) == 47 and len(got["same"]) == 23, (level, got)
 
 

@@ -203,6 +203,25 @@ static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint3
 	return true;
 }
 
+bool ts_abi_put_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr, uint64_t len,
+		     bool is_for_people, struct ts_error *err)
+{
+	size_t n = len < MAX_TEXT ? (size_t)len : MAX_TEXT;
+	uint8_t data[MAX_TEXT], known[MAX_TEXT];
+
+	if (!n)
+		return true;
+	if (!ts_virtual_mem(ask->q, pos, ts_query_process(ask->q, thread), addr, n, data, known, err))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!known[i] || !is_text(data[i]))
+			return true;
+	}
+	ts_buf_putc(out, TS_ROW_ASIDE);
+	(is_for_people ? put_quoted : put_plain)(out, data, n, n < len);
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------- values */
 
 /* A register, if it is known. */

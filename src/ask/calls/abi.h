@@ -76,6 +76,15 @@ bool ts_abi_put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint
 		      bool has_value, bool is_for_people, struct ts_error *err);
 
 /*
+ * Append the @len bytes of text at @addr after TS_ROW_ASIDE, as in ts_abi_arguments(); nothing if a byte of those that are shown
+ * is unknown, or no text.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
+bool ts_abi_put_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr, uint64_t len,
+		     bool is_for_people, struct ts_error *err);
+
+/*
  * Get the result as a number.  *has_value is set to false if it is not known.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).

@@ -209,6 +209,9 @@ static bool put(const struct passing *p, const struct ts_value_type *t, const st
 		put_float(out, float_of(v->data, t->size, arch->is_big_endian), t->size == 4);
 	else if (v->has_place && memchr(v->known, 1, len))
 		ts_put_value(out, v->data, v->known, len, false, arch->is_big_endian);
+	if (t->is_text && is_whole && !ts_abi_put_text(out, p->ask, p->pos, p->thread, ts_arch_get(arch, v->data, 8),
+						       ts_arch_get(arch, v->data + 8, 8), is_for_people, err))
+		return false;
 	ts_buf_putc(out, 0);
 	return true;
 }

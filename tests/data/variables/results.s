@@ -22,7 +22,7 @@
 _start:
 	mov $0x4004000000000000, %rax		# 2.5
 	movq %rax, %xmm0
-	calls several, padded, full, blank, twice, disorder, pair, halves, truth, real, tagged, option, dropped, old, changed, kept
+	calls several, padded, full, blank, twice, disorder, word, pair, halves, truth, real, slice, tagged, option, dropped, old, changed, kept
 	mov $60, %eax
 	xor %edi, %edi
 	syscall
@@ -33,11 +33,13 @@ _start:
 	returns blank
 	returns twice
 	returns disorder
+	returns word, rax=letters, rbx=5
 .Lrust:
 	returns pair
 	returns halves
 	returns truth
 	returns real
+	returns slice, rax=letters+1, rdx=2
 	returns tagged
 	returns option
 	returns dropped
@@ -47,6 +49,7 @@ _start:
 	returns changed
 	returns kept
 .Lend:
+letters: .ascii "letters\n"
 	.section .debug_abbrev,"",@progbits
 .Labbrev:
 	.uleb128 1, 0x11			# DW_TAG_compile_unit
@@ -78,7 +81,11 @@ _start:
 	.uleb128 0x03, 0x08, 0x4b, 0x0c, 0x49, 0x10, 0, 0	# name, variable_parameter, type
 	.uleb128 10, 0x33			# DW_TAG_variant_part
 	.byte 1
-	.uleb128 0, 0, 0
+	.uleb128 0, 0
+	.uleb128 11, 0x13			# DW_TAG_structure_type
+	.byte 1
+	.uleb128 0x03, 0x08, 0x0b, 0x0b, 0, 0	# name, byte_size
+	.uleb128 0
 
 	.macro unit number, producer, language, first, end
 	.long .Lunit_end\number - .Lunit\number
@@ -102,6 +109,11 @@ _start:
 	.endm
 	.macro structure label, size
 \label:	.uleb128 4
+	.byte \size
+	.endm
+	.macro named label, size, name
+\label:	.uleb128 11
+	.asciz "\name"
 	.byte \size
 	.endm
 	.macro member type, off, name="m"
@@ -155,7 +167,7 @@ _start:
 	base float64, 4, 8
 	base none, 7, 0
 address: .uleb128 3
-	structure string, 16
+	named string, 16, "string"
 	member address, 0
 	member int, 8
 	.byte 0
@@ -179,6 +191,7 @@ address: .uleb128 3
 	go_function padded, byte_and_int
 	go_function full, ten, one, none
 	go_function blank, int, gap, int
+	go_function word, string
 	.uleb128 7
 	.asciz "main.twice"
 	.quad twice, 24
@@ -199,7 +212,7 @@ address: .uleb128 3
 	base bool, 2, 1
 	base f64, 4, 8
 pointer: .uleb128 3
-	structure str, 16
+	named str, 16, "&str"
 	member u64, 8
 	member pointer, 0
 	.byte 0
@@ -220,6 +233,8 @@ pointer: .uleb128 3
 	function halves, two_u32
 	.byte 0
 	function truth, bool
+	.byte 0
+	function slice, str
 	.byte 0
 	function real, f64
 	.byte 0

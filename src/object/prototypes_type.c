@@ -87,6 +87,7 @@ void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_fact
 			f->has_convention = more.has_convention;
 			f->convention = more.convention;
 		}
+		f->is_static |= more.is_static;
 		f->has_origin = more.has_origin;
 		f->origin = more.origin;
 	}
@@ -121,6 +122,16 @@ unsigned ts_die_registers_at(Dwarf_Die *die, uint64_t addr, struct ts_register_p
 		pieces[i / 2] = (struct ts_register_piece){ (int16_t)reg, (uint16_t)ops[i + 1].number };
 	}
 	return (unsigned)(n / 2);
+}
+
+bool ts_die_is_in_frame(Dwarf_Die *die)
+{
+	Dwarf_Attribute at;
+	Dwarf_Op *ops;
+	size_t n;
+
+	return dwarf_attr(die, DW_AT_location, &at) && dwarf_whatform(&at) == DW_FORM_exprloc && !dwarf_getlocation(&at, &ops, &n) && n == 1 &&
+	       ops->atom == DW_OP_fbreg;
 }
 
 unsigned ts_type_addr_len(Elf *elf)

@@ -22,7 +22,7 @@
 _start:
 	mov $0x4004000000000000, %rax		# 2.5
 	movq %rax, %xmm0
-	calls several, padded, full, blank, twice, disorder, word, pair, halves, truth, real, slice, tagged, option, dropped, old, changed, kept
+	calls several, padded, full, blank, twice, disorder, word, pair, halves, truth, real, slice, tagged, option, dropped, old, changed, kept, hidden, seen, plain
 	mov $60, %eax
 	xor %edi, %edi
 	syscall
@@ -48,6 +48,10 @@ _start:
 .Lc:
 	returns changed
 	returns kept
+.Lold_c:
+	returns hidden
+	returns seen
+	returns plain
 .Lend:
 letters: .ascii "letters\n"
 	.section .debug_abbrev,"",@progbits
@@ -85,6 +89,12 @@ letters: .ascii "letters\n"
 	.uleb128 11, 0x13			# DW_TAG_structure_type
 	.byte 1
 	.uleb128 0x03, 0x08, 0x0b, 0x0b, 0, 0	# name, byte_size
+	.uleb128 12, 0x2e			# DW_TAG_subprogram
+	.byte 1
+	.uleb128 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0x49, 0x10, 0x3f, 0x19, 0, 0	# name, low_pc, high_pc, type, external
+	.uleb128 13, 0x05			# DW_TAG_formal_parameter
+	.byte 0
+	.uleb128 0x49, 0x10, 0x02, 0x18, 0, 0	# type, location
 	.uleb128 0
 
 	.macro unit number, producer, language, first, end
@@ -252,7 +262,7 @@ pointer: .uleb128 3
 	.byte 0
 	unit_ends 3
 
-	unit 4, "clang version 16.0.0", 0x0c, .Lc, .Lend
+	unit 4, "clang version 16.0.0", 0x0c, .Lc, .Lold_c
 	base long, 5, 8
 	function changed, long, 3
 	parameter long
@@ -261,3 +271,22 @@ pointer: .uleb128 3
 	parameter long
 	.byte 0
 	unit_ends 4
+
+	unit 5, "Debian clang version 15.0.0", 0x0c, .Lold_c, .Lend
+	base old_long, 5, 8
+	function hidden, old_long
+	parameter old_long
+	.byte 0
+	.uleb128 12
+	.asciz "seen"
+	.quad seen, 24
+	.long old_long
+	parameter old_long
+	.byte 0
+	function plain, old_long
+	.uleb128 13
+	.long old_long
+	.uleb128 2
+	.byte 0x91, 0x70			# DW_OP_fbreg -16
+	.byte 0
+	unit_ends 5

@@ -53,6 +53,9 @@ EXPECTED = {
     "next": ([hex_of("fff", 1, 2, 3)], hex_of("fff", 2, 2, 3)),
     "of_large": (["0xa", LARGE, "0x14"], "0x20"),
     "of_bits": ([hex_of("I", 5 | 77 << 3)], "0x4d"),
+    "make_text": (["0x61"], "61 62 63 00 05"),
+    "make_three": (["1.0"], hex_of("fff", 1, 2, 3)),
+    "make_either": (["2.5"], hex_of("d", 2.5)),
     "length": ([None], "0x9"),
 }
 

@@ -132,10 +132,12 @@ static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, struc
 	}
 	if (x->n == TS_MAX_PARAMETERS)
 		return true;
+	x->is_plain |= ts_die_is_in_frame(die);
 	to->n_pieces = ts_die_registers_at(die, x->addr, to->pieces);
 	to->type = (struct ts_value_type){ .form = TS_FORM_UNKNOWN };
 	if (f.has_type)
 		ts_type_classify(&p->budget, &f.type, &to->type);
+	to->type.is_text = x->is_foreign && f.has_type && ts_type_is_text(&p->budget, &f.type);
 	to->name = f.name ? ts_arena_text(&p->names, f.name, strlen(f.name)) : NULL;
 	x->n++;
 	return !f.name || to->name;
@@ -152,7 +154,7 @@ static bool keep_results(struct ts_prototypes *p, struct ts_prototype *x, const 
 	return to;
 }
 
-/* The results of another convention than C's. */
+/* The results of another convention than x86's and C's. */
 static bool add_results(struct ts_prototypes *p, const struct ts_prototype_unit *u, struct ts_prototype *x, struct ts_die_facts *f,
 			const struct ts_go_results *go)
 {
@@ -160,6 +162,9 @@ static bool add_results(struct ts_prototypes *p, const struct ts_prototype_unit 
 
 	if (go->n && !go->is_lost)
 		return keep_results(p, x, go->items, go->n);
+	if (u->c && f->has_type && (x->result.form == TS_FORM_FLOAT || x->result.form == TS_FORM_BYTES) && !x->result.is_by_reference &&
+	    ts_arm64_result(u->c, &p->budget, &f->type, &result))
+		return keep_results(p, x, &result, 1);
 	if (u->rust && f->has_type && ts_rust_result(u->rust, &p->budget, &f->type, &result))
 		return keep_results(p, x, &result, 1);
 	return true;
@@ -183,7 +188,6 @@ static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, D
 		return false;
 	x = &u->items[u->n];
 	*x = (struct ts_prototype){ .addr = entry, .is_foreign = u->is_foreign };
-	x->is_changed = f.has_convention && f.convention == DW_CC_nocall;
 	if (f.has_type)
 		ts_type_classify(&p->budget, &f.type, &x->result);
 	for (got = dwarf_child(die, &child); !got && done && ts_type_spend(&p->budget, 1);
@@ -191,6 +195,7 @@ static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, D
 		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
 			done = add_parameter(p, x, &go, &child);
 	}
+	x->is_changed = (f.has_convention && f.convention == DW_CC_nocall) || (u->may_hide && !f.is_static && !x->is_plain);
 	u->n++;
 	return done && add_results(p, u, x, &f, &go);
 }
@@ -226,7 +231,15 @@ static bool is_by_registers(const char *producer)
 	return strstr(producer, "regabi");
 }
 
-/* LLVM drops results that nobody uses; since version 16, which Rust 1.70 has, its debugging information says of which functions. */
+/* LLVM drops results and arguments that nobody uses; since version 16, which Rust 1.70 has, its debugging information says of which functions. */
+static bool is_clang_that_hides_changes(const char *producer)
+{
+	const char *text = strstr(producer, "clang version ");
+	unsigned version;
+
+	return text && sscanf(text, "clang version %3u", &version) == 1 && version < 16;
+}
+
 static bool is_rust_that_says_changes(const char *producer)
 {
 	const char *text = strstr(producer, "rustc version 1.");
@@ -241,6 +254,9 @@ static void learn_language(struct ts_prototypes *p, struct ts_prototype_unit *u,
 	const char *producer = dwarf_attr(die, DW_AT_producer, &at) ? dwarf_formstring(&at) : NULL;
 
 	u->is_foreign = language == DW_LANG_Go || language == DW_LANG_Rust;
+	u->may_hide = producer && is_clang_that_hides_changes(producer);
+	if (!u->is_foreign)
+		u->c = ts_result_registers_of(p->elf);
 	if (producer && language == DW_LANG_Go && is_by_registers(producer))
 		u->go = ts_result_registers_of(p->elf);
 	if (producer && language == DW_LANG_Rust && is_rust_that_says_changes(producer))

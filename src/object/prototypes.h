@@ -38,8 +38,9 @@ struct ts_prototype {
 	struct ts_parameter parameters[TS_MAX_PARAMETERS];
 	unsigned n;       /* at most TS_MAX_PARAMETERS: further parameters are omitted */
 	bool is_foreign;  /* its language passes arguments by another convention */
-	bool is_changed;  /* the compiler has changed its convention */
-	const struct ts_placed_result *results; /* of another convention, in the table; NULL: none is known */
+	bool is_plain;    /* a parameter is in the frame as long as it runs: its code is not optimized */
+	bool is_changed;  /* the compiler may have changed its convention */
+	const struct ts_placed_result *results; /* whose registers are listed, in the table; NULL: there are none such */
 	unsigned n_results;
 };
 

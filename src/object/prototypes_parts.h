@@ -35,7 +35,7 @@ struct ts_die_facts {
 	Dwarf_Die type, origin; /* origin: its declaration, or its abstract function */
 	Dwarf_Word size, encoding, offset, bit_offset, count, convention; /* size and offset in bytes */
 	bool has_type, has_origin, has_code, has_size, has_offset, has_count, has_convention,
-		is_bits, is_vector, is_static, is_result; /* is_result: of Go, a parameter that is a result */
+		is_bits, is_vector, is_static, is_result; /* is_static: DW_AT_external; is_result: of Go, a parameter that is a result */
 };
 
 /* The facts of @die; those that cannot be read, or that the budget does not allow, are absent. */
@@ -52,8 +52,15 @@ struct ts_register_piece;
  */
 unsigned ts_die_registers_at(Dwarf_Die *die, uint64_t addr, struct ts_register_piece *pieces);
 
+/* Is the parameter @die in its function's frame as long as the function runs?  So it is in code that is not optimized. */
+bool ts_die_is_in_frame(Dwarf_Die *die);
+
 /* From names and qualifiers of the type *die to the type; its facts, and its size where the tag implies it. */
 void ts_type_strip(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
+
+/* How many items the array @die has; more than TS_MAX_ITEMS if that is not said, or they are more. */
+#define TS_MAX_ITEMS 16u
+uint64_t ts_type_count_items(struct ts_type_budget *b, Dwarf_Die *die);
 
 /* The type of the entry @die. */
 void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_type *type);
@@ -79,8 +86,8 @@ struct ts_prototype_unit {
 	Dwarf_Off off;
 	struct ts_prototype *items; /* owned; by address */
 	size_t n, cap;
-	const struct ts_result_registers *go, *rust; /* NULL: another language, or where its results are is not known */
-	bool is_read, is_foreign;
+	const struct ts_result_registers *go, *rust, *c; /* NULL: another language, or where its results are is not known */
+	bool is_read, is_foreign, may_hide; /* may_hide: functions with another convention than they seem to have */
 };
 
 /* A place at which a function was inlined. */

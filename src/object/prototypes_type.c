@@ -9,7 +9,6 @@
 /* Types refer to others, and structures have members: the maximum depth, and their maximum number. */
 #define MAX_DEPTH   16u
 #define MAX_MEMBERS 64u
-#define MAX_ITEMS   16u
 
 /* The maximum number of references from a definition to its declarations. */
 #define MAX_ORIGINS 4u
@@ -87,6 +86,7 @@ void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_fact
 			f->has_convention = more.has_convention;
 			f->convention = more.convention;
 		}
+		f->is_static |= more.is_static;
 		f->has_origin = more.has_origin;
 		f->origin = more.origin;
 	}
@@ -121,6 +121,16 @@ unsigned ts_die_registers_at(Dwarf_Die *die, uint64_t addr, struct ts_register_p
 		pieces[i / 2] = (struct ts_register_piece){ (int16_t)reg, (uint16_t)ops[i + 1].number };
 	}
 	return (unsigned)(n / 2);
+}
+
+bool ts_die_is_in_frame(Dwarf_Die *die)
+{
+	Dwarf_Attribute at;
+	Dwarf_Op *ops;
+	size_t n;
+
+	return dwarf_attr(die, DW_AT_location, &at) && dwarf_whatform(&at) == DW_FORM_exprloc && !dwarf_getlocation(&at, &ops, &n) && n == 1 &&
+	       ops->atom == DW_OP_fbreg;
 }
 
 unsigned ts_type_addr_len(Elf *elf)
@@ -231,31 +241,30 @@ static void mark_members(struct classifying *c, Dwarf_Die *die, uint64_t off, bo
 	}
 }
 
-/* How many items an array has; MAX_ITEMS + 1 if that is not said, or they are more. */
-static uint64_t count_items(struct classifying *c, Dwarf_Die *die)
+uint64_t ts_type_count_items(struct ts_type_budget *b, Dwarf_Die *die)
 {
 	struct ts_die_facts range;
 	uint64_t n = 1;
 	Dwarf_Die child;
 
-	for (int got = dwarf_child(die, &child); !got && ts_type_spend(c->budget, 1); got = dwarf_siblingof(&child, &child)) {
+	for (int got = dwarf_child(die, &child); !got && ts_type_spend(b, 1); got = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_subrange_type)
 			continue;
-		ts_die_facts(c->budget, &child, &range);
-		n = range.has_count && range.count <= MAX_ITEMS && n <= MAX_ITEMS ? n * range.count : MAX_ITEMS + 1;
+		ts_die_facts(b, &child, &range);
+		n = range.has_count && range.count <= TS_MAX_ITEMS && n <= TS_MAX_ITEMS ? n * range.count : TS_MAX_ITEMS + 1;
 	}
 	return n;
 }
 
 static void mark_array(struct classifying *c, Dwarf_Die *die, const struct ts_die_facts *f, uint64_t off, unsigned depth)
 {
-	uint64_t n = count_items(c, die);
+	uint64_t n = ts_type_count_items(c->budget, die);
 	struct ts_die_facts item = { 0 };
 	Dwarf_Die type = f->type;
 
 	if (f->has_type)
 		ts_type_strip(c->budget, &type, &item);
-	if (!item.size || item.size > 16 || n > MAX_ITEMS) {
+	if (!item.size || item.size > 16 || n > TS_MAX_ITEMS) {
 		c->is_unknown = true;
 	} else if (f->is_vector) {
 		mark(c, off, 8, TS_CLASS_SSE);

@@ -42,7 +42,7 @@ struct scalars {
 	struct ts_type_budget *budget;
 	struct scalar items[MAX_PIECES];
 	unsigned n;
-	bool is_go, is_lost; /* is_lost: the type does not say them all */
+	bool is_go, is_c, is_lost; /* is_lost: the type does not say them all */
 	bool is_long; /* there are more, or it has an array of several items */
 };
 
@@ -61,7 +61,7 @@ static void add_base(struct scalars *s, uint64_t off, const struct ts_die_facts 
 	bool is_float = is_complex || f->encoding == DW_ATE_float;
 	uint64_t size = is_complex ? f->size / 2 : f->size;
 
-	s->is_lost |= f->encoding == DW_ATE_decimal_float || (is_float && size != 4 && size != 8) || size > (s->is_go ? 8 : 16);
+	s->is_lost |= f->encoding == DW_ATE_decimal_float || (is_float && size != 4 && size != 8 && (s->is_go || size != 16)) || size > (s->is_go ? 8 : 16);
 	add(s, off, size, is_float);
 	if (is_complex)
 		add(s, off + size, size, true);
@@ -84,6 +84,20 @@ static void add_variants(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64
 	s->is_lost |= s->n != n + 1 || s->items[n].is_float || s->items[n].size != size;
 }
 
+/* A part of a structure of C or C++. One that is empty counts for some compilers. */
+static void add_c_member(struct scalars *s, struct ts_die_facts *f, uint64_t off, unsigned depth)
+{
+	unsigned n = s->n;
+
+	if (f->is_static)
+		return;
+	if (f->is_bits)
+		add(s, off, 1, false);
+	else
+		add_type(s, &f->type, off + f->offset, depth + 1);
+	s->is_lost |= s->n == n && !s->is_long;
+}
+
 static void add_members(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64_t size, unsigned depth)
 {
 	Dwarf_Die child;
@@ -95,14 +109,43 @@ static void add_members(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64_
 		s->is_lost |= !ts_type_spend(s->budget, 1);
 		if (tag == DW_TAG_variant_part)
 			add_variants(s, &child, off, size, depth);
-		if (tag != DW_TAG_member)
+		if (tag != DW_TAG_member && (!s->is_c || tag != DW_TAG_inheritance))
 			continue;
 		ts_die_facts(s->budget, &child, &f);
+		if (s->is_c && f.has_type) {
+			add_c_member(s, &f, off, depth);
+			continue;
+		}
 		/* versions of Go differ in what they do with a field that has no name */
 		s->is_lost |= !f.has_type || f.is_bits || f.offset > size || (s->is_go && f.name && !strcmp(f.name, "_"));
 		if (!s->is_lost)
 			add_type(s, &f.type, off + f.offset, depth + 1);
 	}
+}
+
+/* Members that share their bytes: where they are is only known if one of them is no floating-point number. */
+static void add_union(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64_t size, unsigned depth)
+{
+	bool has_number = false;
+	unsigned n = s->n;
+
+	add_members(s, die, off, size, depth);
+	for (; n < s->n; n++)
+		has_number |= !s->items[n].is_float;
+	s->is_lost |= !has_number;
+}
+
+static void add_c_array(struct scalars *s, Dwarf_Die *die, const struct ts_die_facts *f, uint64_t off, unsigned depth)
+{
+	uint64_t n = ts_type_count_items(s->budget, die);
+	struct ts_die_facts item = { 0 };
+	Dwarf_Die type = f->type;
+
+	if (f->has_type)
+		ts_type_strip(s->budget, &type, &item);
+	s->is_lost |= !item.size || n > TS_MAX_ITEMS || f->is_vector;
+	for (uint64_t i = 0; i < n && !s->is_lost && !s->is_long; i++)
+		add_type(s, &type, off + i * item.size, depth + 1);
 }
 
 static void add_array(struct scalars *s, const struct ts_die_facts *f, uint64_t off, unsigned depth)
@@ -127,6 +170,10 @@ static void add_type(struct scalars *s, Dwarf_Die *die, uint64_t off, unsigned d
 
 	ts_type_strip(s->budget, die, &f);
 	tag = dwarf_tag(die);
+	if (s->is_c && tag == DW_TAG_array_type && depth <= MAX_DEPTH && s->budget->left) {
+		add_c_array(s, die, &f, off, depth);
+		return;
+	}
 	s->is_lost |= depth > MAX_DEPTH || (!f.size && !f.has_size) || !s->budget->left;
 	if (s->is_lost || !f.size)
 		return;
@@ -134,8 +181,10 @@ static void add_type(struct scalars *s, Dwarf_Die *die, uint64_t off, unsigned d
 		add_base(s, off, &f);
 	else if (tag == DW_TAG_pointer_type || tag == DW_TAG_enumeration_type || (s->is_go && tag == DW_TAG_subroutine_type))
 		add(s, off, f.size, false);
-	else if (tag == DW_TAG_structure_type)
+	else if (tag == DW_TAG_structure_type || (s->is_c && tag == DW_TAG_class_type))
 		add_members(s, die, off, f.size, depth);
+	else if (s->is_c && tag == DW_TAG_union_type)
+		add_union(s, die, off, f.size, depth);
 	else if (tag == DW_TAG_array_type)
 		add_array(s, &f, off, depth);
 	else
@@ -152,9 +201,18 @@ static void classify(struct ts_type_budget *b, Dwarf_Die *die, const struct scal
 	ts_type_strip(b, &at, &f);
 	tag = dwarf_tag(&at);
 	*type = (struct ts_value_type){ .form = TS_FORM_BYTES, .size = f.size > UINT32_MAX ? UINT32_MAX : (uint32_t)f.size };
-	if (tag == DW_TAG_structure_type || tag == DW_TAG_array_type || s->n != 1 || f.size > 8)
+	if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_array_type || s->n != 1 || f.size > 8)
 		return;
 	type->form = s->items[0].is_float ? TS_FORM_FLOAT : TS_FORM_NUMBER;
+}
+
+bool ts_type_is_text(struct ts_type_budget *b, Dwarf_Die *type)
+{
+	struct ts_die_facts f;
+	Dwarf_Die at = *type;
+
+	ts_type_strip(b, &at, &f);
+	return dwarf_tag(&at) == DW_TAG_structure_type && f.size == 16 && f.name && (!strcmp(f.name, "string") || !strcmp(f.name, "&str"));
 }
 
 static void put_piece(struct ts_placed_result *r, uint8_t reg, const struct scalar *item)
@@ -221,8 +279,43 @@ void ts_go_results_add(struct ts_go_results *g, struct ts_type_budget *b, struct
 	if (g->is_unplaced)
 		return;
 	classify(b, &f->type, &s, &r->type);
+	r->type.is_text = ts_type_is_text(b, &f->type);
 	if (!place_go(g->registers, &s, g->used, r))
 		*r = (struct ts_placed_result){ .type = { .form = TS_FORM_UNKNOWN } };
+}
+
+/* --------------------------------------------------------------------------------------------- C on AArch64 */
+
+/* One to four floating-point numbers of one size, and nothing else: each has a register. */
+static bool is_homogeneous(const struct scalars *s, uint64_t size)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (!s->items[i].is_float || s->items[i].size != s->items[0].size || s->items[i].off != i * s->items[0].size)
+			return false;
+	}
+	return s->n && s->n <= 4 && size == s->n * s->items[0].size;
+}
+
+bool ts_arm64_result(const struct ts_result_registers *c, struct ts_type_budget *b, Dwarf_Die *type, struct ts_placed_result *r)
+{
+	struct scalars s = { .budget = b, .is_c = true };
+
+	*r = (struct ts_placed_result){ .type = { .form = TS_FORM_UNKNOWN } };
+	add_type(&s, type, 0, 0);
+	if (c->machine != EM_AARCH64 || s.is_lost || s.is_long || !s.n)
+		return false;
+	classify(b, type, &s, &r->type);
+	if (is_homogeneous(&s, r->type.size)) {
+		for (unsigned i = 0; i < s.n; i++)
+			put_piece(r, (uint8_t)(c->first_float + i), &s.items[i]);
+		return true;
+	}
+	for (uint32_t at = 0; at < r->type.size && r->type.size <= 16; at += 8) {
+		const struct scalar word = { at, r->type.size - at < 8 ? r->type.size - at : 8, false };
+
+		put_piece(r, c->numbers[at / 8], &word);
+	}
+	return r->n_pieces;
 }
 
 /* ------------------------------------------------------------------------------------------------------ Rust */
@@ -244,7 +337,7 @@ bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *
 		return false;
 	classify(b, type, &s, &r->type);
 	is_pair = s.n == 2 && s.items[0].size == 8 && s.items[1].off == 8;
-	if (s.n == 1 && s.items[0].size == 16) {
+	if (s.n == 1 && s.items[0].size == 16 && !s.items[0].is_float) {
 		s.items[0].size = 8;
 		s.items[1] = (struct scalar){ 8, 8, false };
 		is_pair = true;
@@ -256,6 +349,7 @@ bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *
 	if (s.items[0].is_float || r->type.size != (is_pair ? 16 : s.items[0].size) || (s.n == 2 && !is_pair) || s.items[1].is_float ||
 	    (is_pair && s.items[1].size != 8))
 		return false;
+	r->type.is_text = ts_type_is_text(b, type);
 	put_piece(r, c->numbers[0], &s.items[0]);
 	if (is_pair)
 		put_piece(r, c->second, &s.items[1]);

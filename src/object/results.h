@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers that hold the results of functions of Go and Rust, as far as the debugging information and the convention settle them.
+ * The registers that hold the results of functions of Go, Rust, and of C on AArch64, as far as the debugging information and the convention settle them.
  * Private to prototypes.c.
  *
  * Go (ABIInternal): the scalars of each result, in their order, take the next registers; a result that does not fit takes none, and is on
@@ -18,6 +18,9 @@ struct ts_result_registers;
 /* The registers of the file's processor; NULL: they are not known. */
 const struct ts_result_registers *ts_result_registers_of(Elf *elf);
 
+/* Is it the type of strings of Go or Rust? */
+bool ts_type_is_text(struct ts_type_budget *b, Dwarf_Die *type);
+
 /* Results of a function of Go while they are listed; all zero but for the registers at first. */
 struct ts_go_results {
 	const struct ts_result_registers *registers;
@@ -33,5 +36,11 @@ void ts_go_results_add(struct ts_go_results *g, struct ts_type_budget *b, struct
 
 /* The result of a function of Rust.  Returns false if its place is not certain. */
 bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *b, Dwarf_Die *type, struct ts_placed_result *r);
+
+/*
+ * The result of a function of C, by AArch64's procedure call standard (6.9).  Returns false if its place is not known: a longer structure
+ * is where register x8 pointed when the function was entered.
+ */
+bool ts_arm64_result(const struct ts_result_registers *c, struct ts_type_budget *b, Dwarf_Die *type, struct ts_placed_result *r);
 
 #endif

@@ -30,6 +30,7 @@ struct ts_value_type {
 	uint32_t size; /* bytes */
 	uint8_t classes[2]; /* enum ts_value_class */
 	bool is_by_reference; /* the caller passes the address of a copy */
+	bool is_text; /* a string of Go or Rust: its address, then its length, of 8 bytes each */
 };
 
 /* A function has at most this many results; a further one makes all of them unknown. */

@@ -53,6 +53,9 @@ EXPECTED = {
     "next": ([hex_of("fff", 1, 2, 3)], hex_of("fff", 2, 2, 3)),
     "of_large": (["0xa", LARGE, "0x14"], "0x20"),
     "of_bits": ([hex_of("I", 5 | 77 << 3)], "0x4d"),
+    "make_text": (["0x61"], "61 62 63 00 05"),
+    "make_three": (["1.0"], hex_of("fff", 1, 2, 3)),
+    "make_either": (["2.5"], hex_of("d", 2.5)),
     "length": ([None], "0x9"),
 }
 
@@ -78,6 +81,27 @@ def floating_point_results_of_i386_are_in_a_register_of_x87():
     record("values32.ucir", build("values.c", "values32", "-O0 -g -w -static", "i386"))
     results = [rows("values32.ucir", "calls", name)[0]["result"] for name in ("mean", "half", "twice")]
     assert results == ["2.75", "1.75", "3.0"], results
+
+
+@case
+def values_of_aarch64_are_those_of_the_source():
+    record("values64.ucir", build("values.c", "values64", "-O0 -g -w -static", "aarch64"))
+    expected = EXPECTED | {
+        "make_mixed": (["0x3", "2.5", "0x61", "0.5"], hex_of("i4xd", 100, 3.0)),
+        "make_large": (["0x1"], ""),     # it is where x8 pointed when the function began
+        "twice": ([None], bytes(13).hex(" ") + " 80 00 40"),     # 3.0 of 16 bytes
+        "area": ([None, None], "11.625"),
+        "next": ([None], EXPECTED["next"][1]),
+        "of_large": (["0xa", None, None], "0x20"),
+        "of_bits": ([None], "0x4d"),
+    }
+    for name, (arguments, result) in expected.items():
+        got = rows("values64.ucir", "calls", name)[0]
+        assert len(got["arguments"]) == len(arguments) and all(b is None or a == b for a, b in zip(got["arguments"], arguments)), got
+        assert (got["result"] or "") == result, got
+    record("named64.ucir", build("values.c", "named64", "-O2 -g -w -static", "aarch64"))
+    got = [rows("named64.ucir", "calls", name)[0]["arguments"] for name in ("twice", "area")]    # DWARF names their registers
+    assert got == [[bytes(13).hex(" ") + " 80 ff 3f"], list(PAIRS)], got
 
 
 @case
@@ -183,6 +207,9 @@ PLACED = {
     "old": None,
     "changed": None,
     "kept": "0x1",
+    "hidden": None,     # an old clang may have dropped it without a word
+    "seen": "0x1",
+    "plain": "0x1",
 }
 
 
@@ -191,9 +218,11 @@ def results_of_go_and_rust_are_where_the_convention_has_them():
     subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", "-o", "placed", DATA / "variables/results.s"], check=True, timeout=LIMIT)
     record("placed.ucir", "./placed")
     calls = rows("placed.ucir", "calls", options=("--exec", "placed"))
-    assert {c["callee"]: c["result"] for c in calls} == PLACED, calls
+    texts = {c["callee"]: c["texts"][-1] for c in calls if c["texts"]}
+    assert texts == {"word": "lette", "slice": "et"}, calls      # as long as the result says
+    assert {c["callee"]: c["result"] for c in calls if c["callee"] not in texts} == PLACED, calls
     arguments = {c["callee"]: c["arguments"] for c in calls}
-    assert (arguments["changed"], arguments["kept"]) == ([None], ["0x4"]), arguments
+    assert [arguments[name] for name in ("changed", "kept", "hidden", "seen", "plain")] == [[None], ["0x4"], [None], ["0x4"], ["0x4"]], arguments
 
 
 @case
@@ -210,6 +239,7 @@ def go_has_arguments_and_results_in_registers():
     assert got["main.half"]["arguments"] == ["5.0"] and got["main.half"]["result"] == "2.5", got["main.half"]
     assert got["main.sum"]["arguments"][1:] == ["0x9", "0xa"] and got["main.sum"]["result"] == "0x1a", got["main.sum"]
     a, b, text, f = got["main.add"]["arguments"]
+    assert got["main.add"]["texts"] == [None, None, "hello", None, None], got["main.add"]
     assert (a, b, f) == ("0x1", "0xfffffffe", "3.5") and text.endswith(hex_of("q", 5)) and len(text) == 47, got["main.add"]
     assert got["main.add"]["result"] == f"0x7, {text}", got["main.add"]
     assert got["main.large"]["result"] == "??, 0x7, 01" + " ??" * 7 + " " + q(-2), got["main.large"]
@@ -242,8 +272,11 @@ def rust_has_scalars_and_pairs_of_words_in_registers():
         subprocess.run(["rustc", "-A", "warnings", "-g", f"-Copt-level={level}", "-o", "values-rust", "values.rs"], env=env, check=True, timeout=LIMIT)
         record("rust.ucir", "./values-rust")
         done = subprocess.run([TRACESTUB, "query", "--quiet", "rust.ucir", "calls", "values::*", "--json"], capture_output=True, text=True, timeout=LIMIT)
-        got = {row["callee"].removeprefix("values::"): row["result"] for row in map(json.loads, done.stdout.splitlines()[:-1])}
+        calls = {row["callee"].removeprefix("values::"): row for row in map(json.loads, done.stdout.splitlines()[:-1])}
+        got = {name: row["result"] for name, row in calls.items()}
+        texts = {name: row["texts"][-1] for name, row in calls.items() if row["texts"]}
         assert (got["half"], got["small"], got["tuple"], got["unused"]) == ("2.5", None, q(5, 7), unused), (level, got)
+        assert texts["text"] == "ello", (level, got)
         assert got["text"].endswith(q(4)) and len(got["text"]) == 47 and len(got["same"]) == 23, (level, got)
 
 

@@ -67,6 +67,7 @@ static void add_typed(struct ts_abi *abi, const struct ts_regset *set, bool is_w
 	uint32_t len = abi->len;
 
 	abi->is_sysv64 = !strcmp(set->arch->name, "x86_64") && !is_windows;
+	abi->is_arm64 = !strncmp(set->arch->name, "aarch64", strlen("aarch64"));
 	abi->result2 = ts_regset_find(set, "rdx");
 	abi->st0 = ts_regset_find(set, "st0");
 	need(abi, set, abi->result2);
@@ -74,7 +75,7 @@ static void add_typed(struct ts_abi *abi, const struct ts_regset *set, bool is_w
 	for (unsigned i = 0; i < TS_MAX_VECTORS; i++) {
 		char name[8];
 
-		snprintf(name, sizeof(name), "xmm%u", i);
+		snprintf(name, sizeof(name), abi->is_arm64 ? "v%u" : "xmm%u", i);
 		abi->vectors[i] = ts_regset_find(set, name);
 		need(abi, set, abi->vectors[i]);
 	}
@@ -199,6 +200,25 @@ static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint3
 		return true;
 	ts_buf_putc(out, TS_ROW_ASIDE);
 	(is_for_people ? put_quoted : put_plain)(out, data, n, !known[n] || data[n]);
+	return true;
+}
+
+bool ts_abi_put_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr, uint64_t len,
+		     bool is_for_people, struct ts_error *err)
+{
+	size_t n = len < MAX_TEXT ? (size_t)len : MAX_TEXT;
+	uint8_t data[MAX_TEXT], known[MAX_TEXT];
+
+	if (!n)
+		return true;
+	if (!ts_virtual_mem(ask->q, pos, ts_query_process(ask->q, thread), addr, n, data, known, err))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!known[i] || !is_text(data[i]))
+			return true;
+	}
+	ts_buf_putc(out, TS_ROW_ASIDE);
+	(is_for_people ? put_quoted : put_plain)(out, data, n, n < len);
 	return true;
 }
 

@@ -23,6 +23,7 @@ struct ts_abi {
 	uint32_t len;     /* the first bytes of the layout, up to the last of these registers and sp */
 	/* further locations, for values of known types (typed.h): */
 	bool is_sysv64;   /* x86-64 System V */
+	bool is_arm64;    /* AArch64 */
 	int vectors[TS_MAX_VECTORS], result2, st0; /* registers as above */
 	bool is_before;     /* arguments are read before the call instruction: no return address lies below them */
 	uint32_t len_typed; /* as len, with the registers for values of known types */
@@ -73,6 +74,15 @@ bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, u
  */
 bool ts_abi_put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
 		      bool has_value, bool is_for_people, struct ts_error *err);
+
+/*
+ * Append the @len bytes of text at @addr after TS_ROW_ASIDE, as in ts_abi_arguments(); nothing if a byte of those that are shown
+ * is unknown, or no text.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
+bool ts_abi_put_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr, uint64_t len,
+		     bool is_for_people, struct ts_error *err);
 
 /*
  * Get the result as a number.  *has_value is set to false if it is not known.

@@ -119,6 +119,11 @@ static bool take_next(struct passing *p, const struct ts_value_type *t, struct v
 		return take_registers(p, t, v) || take_stack(p, t, v, err);
 	if (!p->abi->n_regs && p->abi->n_words)
 		return take_stack(p, t, v, err);
+	if (p->abi->is_arm64 && t->form == TS_FORM_FLOAT && t->size <= 8 && p->n_vectors < TS_MAX_VECTORS) {
+		v->has_place = true;
+		take_register(p, p->abi->vectors[p->n_vectors++], 0, t->size, v);
+		return true;
+	}
 	if (t->form != TS_FORM_NUMBER || t->size > word || p->n_regs == p->abi->n_regs) {
 		p->is_lost = true;
 		return true;
@@ -195,15 +200,18 @@ static bool put(const struct passing *p, const struct ts_value_type *t, const st
 		struct ts_buf *out, struct ts_error *err)
 {
 	const struct ts_arch *arch = ts_query_regset(p->ask->q)->arch;
-	size_t len = shown_len(t), read = t->form == TS_FORM_FLOAT && len > 8 ? 10 : len;
+	size_t len = shown_len(t), read = t->form == TS_FORM_FLOAT && len > 8 && p->abi->st0 >= 0 ? 10 : len;
 	bool is_whole = v->has_place && !memchr(v->known, 0, read);
 
 	if (t->form == TS_FORM_NUMBER && len <= 8 && is_whole)
 		return ts_abi_put_value(out, p->ask, p->pos, p->thread, ts_arch_get(arch, v->data, len), true, is_for_people, err);
-	if (t->form == TS_FORM_FLOAT && is_whole)
+	if (t->form == TS_FORM_FLOAT && is_whole && (t->size <= 8 || p->abi->st0 >= 0))
 		put_float(out, float_of(v->data, t->size, arch->is_big_endian), t->size == 4);
 	else if (v->has_place && memchr(v->known, 1, len))
 		ts_put_value(out, v->data, v->known, len, false, arch->is_big_endian);
+	if (t->is_text && is_whole && !ts_abi_put_text(out, p->ask, p->pos, p->thread, ts_arch_get(arch, v->data, 8),
+						       ts_arch_get(arch, v->data + 8, 8), is_for_people, err))
+		return false;
 	ts_buf_putc(out, 0);
 	return true;
 }
@@ -230,7 +238,7 @@ static bool has_result_address(const struct ts_abi *abi, const struct ts_value_t
 		return false;
 	if (abi->is_sysv64)
 		return t->classes[0] == TS_CLASS_MEMORY || t->is_by_reference;
-	return t->form == TS_FORM_BYTES;
+	return t->form == TS_FORM_BYTES && !abi->is_arm64; /* AArch64 has a register of its own for it */
 }
 
 bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,

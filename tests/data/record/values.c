@@ -6,6 +6,9 @@ struct pair { double x, y; };
 struct mixed { int a; double b; };
 struct large { long items[5]; };
 struct floats { float a, b, c; };
+struct text { char chars[5]; };
+struct three { float items[3]; };
+union either { long i; double x; };
 struct bits { unsigned low : 3, high : 7; };
 
 __attribute__((noinline)) double mean(const double *v, int n)
@@ -32,6 +35,9 @@ __attribute__((noinline)) int none(void) { __asm__ volatile(""); return 5; }
 __attribute__((noinline)) struct floats next(struct floats x) { x.a += 1; return x; }
 __attribute__((noinline)) int of_large(int before, struct large l, int after) { return (int)l.items[1] + before + after; }
 __attribute__((noinline)) unsigned of_bits(struct bits b) { return b.high; }
+__attribute__((noinline)) struct text make_text(char c) { return (struct text){ { c, 'b', 'c', 0, 5 } }; }
+__attribute__((noinline)) struct three make_three(float x) { return (struct three){ { x, 2, 3 } }; }
+__attribute__((noinline)) union either make_either(double x) { return (union either){ .x = x }; }
 __attribute__((noinline)) int length(const char *text) { int n = 0; while (text[n]) n++; return n; }
 
 int main(int argc, char **argv)
@@ -46,6 +52,7 @@ int main(int argc, char **argv)
 	printf("%g\n", make_mixed(3, 2.5, 'a', 0.5f).b);
 	nothing(-3, 200, 1);
 	printf("%ld %Lg %d\n", many(1, 2, 3, 4, 5, 6, 7, 8.5, 9), twice(1.5L), none());
+	printf("%s %g %g\n", make_text('a').chars, make_three(1).items[0], make_either(2.5).x);
 	printf("%g %d %u %d\n", next((struct floats){ 1, 2, 3 }).a, of_large(10, l, 20), of_bits(b), length("some text"));
 	return 0;
 }

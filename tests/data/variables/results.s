@@ -22,7 +22,7 @@
 _start:
 	mov $0x4004000000000000, %rax		# 2.5
 	movq %rax, %xmm0
-	calls several, padded, full, blank, twice, disorder, pair, halves, truth, real, tagged, option, dropped, old, changed, kept
+	calls several, padded, full, blank, twice, disorder, word, pair, halves, truth, real, slice, tagged, option, dropped, old, changed, kept, hidden, seen, plain
 	mov $60, %eax
 	xor %edi, %edi
 	syscall
@@ -33,11 +33,13 @@ _start:
 	returns blank
 	returns twice
 	returns disorder
+	returns word, rax=letters, rbx=5
 .Lrust:
 	returns pair
 	returns halves
 	returns truth
 	returns real
+	returns slice, rax=letters+1, rdx=2
 	returns tagged
 	returns option
 	returns dropped
@@ -46,7 +48,12 @@ _start:
 .Lc:
 	returns changed
 	returns kept
+.Lold_c:
+	returns hidden
+	returns seen
+	returns plain
 .Lend:
+letters: .ascii "letters\n"
 	.section .debug_abbrev,"",@progbits
 .Labbrev:
 	.uleb128 1, 0x11			# DW_TAG_compile_unit
@@ -78,7 +85,17 @@ _start:
 	.uleb128 0x03, 0x08, 0x4b, 0x0c, 0x49, 0x10, 0, 0	# name, variable_parameter, type
 	.uleb128 10, 0x33			# DW_TAG_variant_part
 	.byte 1
-	.uleb128 0, 0, 0
+	.uleb128 0, 0
+	.uleb128 11, 0x13			# DW_TAG_structure_type
+	.byte 1
+	.uleb128 0x03, 0x08, 0x0b, 0x0b, 0, 0	# name, byte_size
+	.uleb128 12, 0x2e			# DW_TAG_subprogram
+	.byte 1
+	.uleb128 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0x49, 0x10, 0x3f, 0x19, 0, 0	# name, low_pc, high_pc, type, external
+	.uleb128 13, 0x05			# DW_TAG_formal_parameter
+	.byte 0
+	.uleb128 0x49, 0x10, 0x02, 0x18, 0, 0	# type, location
+	.uleb128 0
 
 	.macro unit number, producer, language, first, end
 	.long .Lunit_end\number - .Lunit\number
@@ -102,6 +119,11 @@ _start:
 	.endm
 	.macro structure label, size
 \label:	.uleb128 4
+	.byte \size
+	.endm
+	.macro named label, size, name
+\label:	.uleb128 11
+	.asciz "\name"
 	.byte \size
 	.endm
 	.macro member type, off, name="m"
@@ -155,7 +177,7 @@ _start:
 	base float64, 4, 8
 	base none, 7, 0
 address: .uleb128 3
-	structure string, 16
+	named string, 16, "string"
 	member address, 0
 	member int, 8
 	.byte 0
@@ -179,6 +201,7 @@ address: .uleb128 3
 	go_function padded, byte_and_int
 	go_function full, ten, one, none
 	go_function blank, int, gap, int
+	go_function word, string
 	.uleb128 7
 	.asciz "main.twice"
 	.quad twice, 24
@@ -199,7 +222,7 @@ address: .uleb128 3
 	base bool, 2, 1
 	base f64, 4, 8
 pointer: .uleb128 3
-	structure str, 16
+	named str, 16, "&str"
 	member u64, 8
 	member pointer, 0
 	.byte 0
@@ -221,6 +244,8 @@ pointer: .uleb128 3
 	.byte 0
 	function truth, bool
 	.byte 0
+	function slice, str
+	.byte 0
 	function real, f64
 	.byte 0
 	function tagged, tag_is_all
@@ -237,7 +262,7 @@ pointer: .uleb128 3
 	.byte 0
 	unit_ends 3
 
-	unit 4, "clang version 16.0.0", 0x0c, .Lc, .Lend
+	unit 4, "clang version 16.0.0", 0x0c, .Lc, .Lold_c
 	base long, 5, 8
 	function changed, long, 3
 	parameter long
@@ -246,3 +271,22 @@ pointer: .uleb128 3
 	parameter long
 	.byte 0
 	unit_ends 4
+
+	unit 5, "Debian clang version 15.0.0", 0x0c, .Lold_c, .Lend
+	base old_long, 5, 8
+	function hidden, old_long
+	parameter old_long
+	.byte 0
+	.uleb128 12
+	.asciz "seen"
+	.quad seen, 24
+	.long old_long
+	parameter old_long
+	.byte 0
+	function plain, old_long
+	.uleb128 13
+	.long old_long
+	.uleb128 2
+	.byte 0x91, 0x70			# DW_OP_fbreg -16
+	.byte 0
+	unit_ends 5

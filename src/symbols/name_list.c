@@ -2,7 +2,7 @@
 /*
  * Names of addresses from files of other tools: lines of text in one of these forms.
  *
- *     ADDR NAME, ADDR TYPE NAME         TYPE is a letter as nm prints it
+ *     ADDR NAME, ADDR TYPE NAME         TYPE is a letter as nm prints it; NAME may have blanks then (nm -C)
  *     a table of Ghidra as CSV          a line of headings, with Name and Location (or Address, Entry Point)
  *     SEGMENT:OFFSET NAME [ADDR ...]    of linkers' and IDA's .map files, below "Publics by Value"
  *
@@ -160,7 +160,16 @@ static void take_public(struct list *l, uint64_t segment)
 		add(l, addr, l->words[1], true);
 }
 
-static void take_words(struct list *l)
+/* The text from @p on without the blanks at its end: a demangled name may have some within. */
+static struct word rest_of(const char *p, const char *end)
+{
+	while (end > p && isspace((unsigned char)end[-1]))
+		end--;
+	return (struct word){ p, (size_t)(end - p) };
+}
+
+/* The line has ended at @end. */
+static void take_words(struct list *l, const char *end)
 {
 	const struct word *w = l->words;
 	const char *colon = l->n ? memchr(w->text, ':', w->len) : NULL;
@@ -172,8 +181,8 @@ static void take_words(struct list *l)
 		take_public(l, addr);
 	else if (colon || !read_address(w[0], &addr))
 		return;
-	else if (l->n == 3 && w[1].len == 1 && isalpha((unsigned char)*w[1].text))
-		add(l, addr, w[2], strchr("tTwWiI", *w[1].text) != NULL);
+	else if (l->n >= 3 && w[1].len == 1 && isalpha((unsigned char)*w[1].text))
+		add(l, addr, rest_of(w[2].text, end), strchr("tTwWiI", *w[1].text) != NULL);
 	else if (l->n == 2)
 		add(l, addr, w[1], true);
 }
@@ -188,10 +197,11 @@ static void take_line(struct list *l, const char *p, const char *end)
 			take_fields(l);
 		else
 			l->is_table = is_heading(l);
-		return;
+		if (l->is_table)
+			return;
 	}
 	split_words(l, p, end);
-	take_words(l);
+	take_words(l, end);
 }
 
 bool ts_name_list_read(struct ts_symbols *s, const struct ts_source *src, uint64_t moved, struct ts_error *err)

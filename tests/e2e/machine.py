@@ -382,6 +382,8 @@ def sessions_are_about_one_process():
             words = [command, "--process", process] + (["-", path] if command == "serve" else [path, "hot"])
             done = subprocess.run([TRACESTUB, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
             assert done.returncode and not done.stdout and said in done.stderr, (words, done)
+        done = subprocess.run([TRACESTUB, "query", trace, "executions", "0x401000", "process", "0xc000"], capture_output=True, text=True)
+        assert done.returncode == 2 and not done.stdout and "'0xc000' never runs" in done.stderr, done    # not: no rows
     finally:
         os.unlink(trace)
 

@@ -69,6 +69,19 @@ for form in nm, plain, ghidra, ida, linker:
 
 
 @case
+def demangled_names_may_have_blanks_and_commas():
+    """As nm -C prints them; the first line has a comma, and is no heading of a table."""
+    functions = dict((n, a) for a, n in program())
+    shown = {"leaf": "shop::price(int, char const*)", "outer": "operator new(unsigned long)", "main": "a,8"}
+    with open("names.txt", "w") as out:
+        out.writelines(f"{functions[n]:016x} T {text}\n" for n, text in shown.items())
+    calls = ask("entries.ucir", "calls", hex(functions["leaf"]), "--names", "names.txt")
+    assert calls and {c["callee"] for c in calls} == {shown["leaf"]}, calls[:2]
+    found = {r["function"] for n in shown for r in ask("entries.ucir", "executions", hex(functions[n]), "--names", "names.txt")}
+    assert found == set(shown.values()), found
+
+
+@case
 def the_server_has_them_and_other_files_are_refused():
     functions = program()
     with open("names.txt", "w") as out:

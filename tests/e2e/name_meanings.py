@@ -22,7 +22,10 @@ static int twice_copy(int k) { return twice(k); }
 int one(int k) { state = code_in_a(twice_copy(parted(k))); code_in_b = k; index = k; glob += k; return state; }"""
 B = """static int state; static volatile int code_in_a; static int code_in_b(int k) { return k; }
 int two(int k) { state = code_in_b(k * 10); code_in_a = k; return state; }
-int one(int); int main(void) { int s = 0; for (int i = 1; i < 4; i++) s += one(i) + two(i); return s & 1; }"""
+int one(int); int main(void) { int s = 0;
+for (int i = 1; i < 4; i++)
+s += one(i) + two(i);
+return s & 1; }"""
 
 
 def ask(*words):
@@ -154,6 +157,25 @@ def modules_and_offsets_in_them_are_places_in_memory():
     assert rows and rows[0]["function"] == "exit", rows
     for words in ("over!exit",), ("nowhere!exit",), ("nowhere+0x10",):
         assert ask("executions", *words)[0] == 2, words
+
+
+@case
+def a_line_with_code_in_several_ranges_is_a_place():
+    """The loop's initialization stands before its body, its test behind it. Ranges of positions have lines at both ends, too."""
+    build()
+    _, loop, _ = ask("steps", "b.c:4")
+    pcs = [int(row["pc"], 16) for row in loop]
+    _, body, _ = ask("steps", "b.c:5", "first", "1")
+    assert min(pcs) < int(body[0]["pc"], 16) < max(pcs) and ask("executions", "b.c:4")[0] == 2
+    first, then = loop[0]["position"], body[0]["position"]
+    assert first < then and ask("when", "at", "b.c:4")[1][0]["position"] == ask("goto", "b.c:4")[1][0]["position"] == first
+    for text, begin, end in (("b.c:4:b.c:5", first, then), (f"{first}:b.c:5", first, then), (f"b.c:4:{then}", first, then),
+                             ("main:b.c:5", ask("when", "at", "main")[1][0]["position"], then)):
+        _, rows, why = ask("steps", "in", text)
+        assert [row["position"] for row in rows] == list(range(begin, end)), (text, why)
+    assert ask("steps", "in", ":b.c:4", "last", "1")[1][0]["position"] == first - 1
+    assert ask("steps", "in", "b.c:4:", "first", "1")[1][0]["position"] == first
+    assert ask("steps", "in", "b.c:5:b.c:4")[0] == 2
 
 
 @case

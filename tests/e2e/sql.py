@@ -320,6 +320,13 @@ def hostile_names_are_only_text():
                       "SELECT * FROM events('syscall in 0:1')"):
         done = run("hostile.text", statement)
         assert done.returncode in (1, 2) and "\x1b" not in done.stderr + done.stdout, (statement, done)
+    for odd in "a,8", "a');DROP--\"{}[*]?%s", "a:b+1,2":
+        pathlib.Path("odd.names").write_text(f"0x401000 {odd}\n")
+        quoted = odd.replace("'", "''")
+        done = run("hostile.text", f"SELECT addr('{quoted}'), sym(addr('{quoted}'))", "--names", "odd.names", "--json")
+        assert list(json.loads(done.stdout.splitlines()[0]).values()) == [0x401000, odd], (odd, done)
+    done = run("hostile.text", "SELECT addr('b''); DROP')", "--names", "odd.names")
+    assert done.returncode == 2 and "''" not in done.stderr, done      # the sentence quotes what is not known
 
 
 @case

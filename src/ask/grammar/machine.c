@@ -21,13 +21,18 @@ bool ts_machine_is_known(const struct ts_query *q)
 	return ts_query_facts(q)->is_physical && find(q, "cr3") >= 0 && find(q, "cs") >= 0;
 }
 
-bool ts_machine_check_process(const struct ts_query *q, uint64_t process, struct ts_error *err)
+bool ts_machine_never_runs(const struct ts_query *q, uint64_t process)
 {
 	const struct ts_filter only = { .has_root = true, .root = process };
 
+	return ts_query_is_complete(q) && ts_query_find_admitted(q, &only, 0, TS_FORWARDS) == TS_NO_POS;
+}
+
+bool ts_machine_check_process(const struct ts_query *q, uint64_t process, struct ts_error *err)
+{
 	if (!ts_machine_is_known(q))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--process is about cr3, and only recordings of whole machines have it");
-	if (ts_query_is_complete(q) && ts_query_find_admitted(q, &only, 0, TS_FORWARDS) == TS_NO_POS)
+	if (ts_machine_never_runs(q, process))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "--process 0x%" PRIx64 ": that process never runs in this recording; 'query TRACE processes' lists those that do",
 			       process);

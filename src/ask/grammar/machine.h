@@ -29,6 +29,9 @@ struct ts_machine_at {
 /* Does the recording have cr3 and cs?  Only recordings of whole machines do. */
 bool ts_machine_is_known(const struct ts_query *q);
 
+/* Is it known that the process whose page tables are at @process never runs?  The recording has been read to its end then. */
+bool ts_machine_never_runs(const struct ts_query *q, uint64_t process);
+
 /*
  * Check that names can belong to the process whose page tables are at @process.
  *

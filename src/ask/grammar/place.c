@@ -99,7 +99,6 @@ static bool parse_code(struct ts_ask_place *place, const struct ts_ask *ask, con
 {
 	struct ts_error why;
 
-
 	ts_error_reset(&why);
 	place->kind = TS_PLACE_FIRST;
 	if (has_names_of_process(ask))
@@ -107,6 +106,11 @@ static bool parse_code(struct ts_ask_place *place, const struct ts_ask *ask, con
 	if (ask->symbols && len && *text != '$' && !isdigit((unsigned char)*text) &&
 	    ts_what_parse_code(&place->what, text, len, ts_query_regset(ask->q), ask->symbols, &why))
 		return true;
+	if (len < sizeof(place->line) && ts_what_is_line(text, len, ask->symbols)) {
+		memcpy(place->line, text, len);
+		place->line[len] = 0;
+		return true;
+	}
 	if (why.code != TS_OK && !strstr(why.text, "is neither"))
 		*err = why; /* it is several things, or a line without code */
 	else

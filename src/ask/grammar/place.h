@@ -34,6 +34,7 @@ struct ts_ask_place {
 	bool is_reverse;       /* RELATIVE: backwards; the others: previous */
 	char word[16];         /* ACCESS: "write", ...; EVENT: its kind */
 	struct ts_what what;   /* ACCESS, FIRST */
+	char line[256];        /* FIRST: FILE:LINE with several ranges of code, in place of @what; "" for none */
 };
 
 /*

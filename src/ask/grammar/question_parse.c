@@ -396,6 +396,8 @@ static bool parse_machine(struct ts_question *qn, const struct ts_ask *ask, enum
 		return false;
 	if (word == TS_WORD_PROCESS && number & 0xfff)
 		return ts_words_fail(&name, "is not the address of page tables, as cr3 has it", err);
+	if (word == TS_WORD_PROCESS && ts_machine_never_runs(ask->q, number))
+		return ts_words_fail(&name, "never runs in this recording: 'processes' lists the processes that do", err);
 	if (word == TS_WORD_RING && number > 3)
 		return ts_words_fail(&name, "is not a ring: they are 0 to 3", err);
 	if (word == TS_WORD_PROCESS) {

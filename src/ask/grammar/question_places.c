@@ -110,21 +110,43 @@ static const char *find_colon(const struct ts_question *qn)
 	return memrchr(qn->range, ':', qn->range_len);
 }
 
-bool ts_question_range(struct ts_question *qn, struct ts_ask *ask, struct ts_error *err)
+/* A stands before @colon, and B behind it. */
+static bool parse_ends(struct ts_question *qn, struct ts_ask *ask, const char *colon, struct ts_error *err)
 {
-	const char *end = qn->range + qn->range_len, *colon = find_colon(qn);
+	const char *end = qn->range + qn->range_len;
 	const struct ts_anchor *at = &qn->anchors[TS_ANCHOR_AT];
 	uint64_t here = at->len && at->place.kind != TS_PLACE_POSITION ? TS_NO_POS : qn->at;
 
-	if (!colon)
-		return fail_range(qn, "not a range A:B", err);
 	qn->from = 0;
 	qn->to = ask->n_steps;
+	qn->anchors[TS_ANCHOR_FROM] = qn->anchors[TS_ANCHOR_TO] = (struct ts_anchor){ 0 };
 	if (colon > qn->range && !parse_anchor(&qn->anchors[TS_ANCHOR_FROM], ask, qn->range,
 					       (size_t)(colon - qn->range), here, err))
 		return false;
 	return colon + 1 == end ||
 	       parse_anchor(&qn->anchors[TS_ANCHOR_TO], ask, colon + 1, (size_t)(end - colon) - 1, here, err);
+}
+
+/* The colons of FILE:LINE:FILE:LINE. */
+#define MAX_COLONS 3u
+
+bool ts_question_range(struct ts_question *qn, struct ts_ask *ask, struct ts_error *err)
+{
+	const char *colon = find_colon(qn);
+	struct ts_error ignored;
+
+	if (!colon)
+		return fail_range(qn, "not a range A:B", err);
+	if (parse_ends(qn, ask, colon, err) || err->code != TS_EUSAGE)
+		return err->code == TS_OK;
+	for (unsigned n = 1; n < MAX_COLONS && (colon = memrchr(qn->range, ':', (size_t)(colon - qn->range))); n++) {
+		ts_error_reset(&ignored);
+		if (!parse_ends(qn, ask, colon, &ignored))
+			continue;
+		ts_error_reset(err);
+		return true;
+	}
+	return false;
 }
 
 bool ts_question_minus(struct ts_question *qn, struct ts_ask *ask, struct ts_words *w, struct ts_error *err)

@@ -147,7 +147,10 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 		qn->what = place->what;
 		return name;
 	case TS_PLACE_FIRST:
-		qn->what = place->what;
+		if (*place->line)
+			snprintf(qn->operand, sizeof(qn->operand), "%s", place->line);
+		else
+			qn->what = place->what;
 		return "executions";
 	case TS_PLACE_EVENT:
 		strcpy(qn->operand, place->word);

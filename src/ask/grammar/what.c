@@ -300,11 +300,17 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 			  struct ts_symbols *symbols, struct ts_error *err)
 {
 	size_t n = name_len(text, len, true), end, digits, line;
+	const struct ts_symbol *s;
 	uint64_t off;
 	bool is_large;
 
 	if (!n)
 		n = name_len(text, len, false);
+	s = symbols && n != len ? ts_symbols_find(symbols, text, len) : NULL;
+	if (s) { /* its name contains what ends other names */
+		take(what, s);
+		return len;
+	}
 	line = take_line(what, text, len, n, symbols, err);
 	if (line || err->code != TS_OK)
 		return line;
@@ -315,7 +321,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 	}
 	if (!symbols || !end || !find_name(what, text, end, end < n, symbols, err))
 		return err->code != TS_OK ? 0 :
-					    unknown(text, n, symbols ? "is neither an address nor a known symbol" :
+					    unknown(text, n ? n : len, symbols ? "is neither an address nor a known symbol" :
 								       "is not an address, and no symbols are known",
 						    err);
 	if (end == n)

@@ -401,7 +401,7 @@ static bool is_idle(const struct ts_hits *h, struct step *st)
 	st->d = NULL;
 	st->by_operands = 0;
 	if (h->what->kind == TS_WHAT_MEM)
-		return !h->infers_reads;
+		return !h->may_read;
 	if (h->what->is_pc || st->s->thread != h->thread)
 		return true;
 	if (!ts_query_known_does(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))
@@ -581,7 +581,7 @@ static bool take_steps(struct ts_hits *h, uint64_t start, uint64_t end, struct t
 		if (!st.d && (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
 		st.first = h->n;
-		if (h->infers_reads && st.pos < ts_query_n_steps(h->q) &&
+		if (h->may_read && st.pos < ts_query_n_steps(h->q) &&
 		    !ts_query_reads_are_recorded(h->q, st.pos / TS_CHUNK_STEPS, st.batch, st.s) &&
 		    (!take_inferred_reads(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
@@ -642,6 +642,11 @@ static bool take_part(struct ts_hits *h, uint64_t start, uint64_t end, struct ts
 
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err)
 {
+	struct ts_read_search reads = ts_hits_read_search(h, false);
+
+	if (h->infers_reads && !ts_query_learn_reads(h->q, chunk, err))
+		return false;
+	h->may_read = h->infers_reads && ts_query_may_read(h->q, &reads, chunk);
 	h->taken_start = chunk * TS_CHUNK_STEPS;
 	h->taken_end = h->taken_start + TS_CHUNK_STEPS;
 	if (h->taken_end > ts_query_end(h->q))
@@ -650,7 +655,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 		h->taken_end = h->end;
 	h->left = h->taken_end;
 	h->n = 0;
-	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->infers_reads) ? FIRST_PART : TS_CHUNK_STEPS;
+	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->may_read) ? FIRST_PART : TS_CHUNK_STEPS;
 	if (is_late_first && h->reg_chunks.last == chunk && h->reg_chunks.last_start < h->taken_end)
 		h->part = h->taken_end - h->reg_chunks.last_start;
 	return h->taken_start >= h->taken_end || ts_hits_take_more(h, err);

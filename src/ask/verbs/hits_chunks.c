@@ -70,29 +70,28 @@ static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	return before < change ? before : change;
 }
 
-/* The chunk itself, or the last one of the recording if that is before it: any step may read. */
-static uint64_t find_any(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+struct ts_read_search ts_hits_read_search(const struct ts_hits *h, bool is_reverse)
 {
-	uint64_t n = ts_query_n_steps(h->q), last;
-
-	if (!n || chunk == TS_NO_CHUNK)
-		return TS_NO_CHUNK;
-	last = (n - 1) / TS_CHUNK_STEPS;
-	return chunk <= last ? chunk : is_reverse ? last : TS_NO_CHUNK;
+	return (struct ts_read_search){ .process = h->process,
+					.first = h->what->addr,
+					.last = h->what->last,
+					.is_reverse = is_reverse,
+					.finds_open = !h->is_open };
 }
 
 static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	unsigned accesses = (ts_hits_want(h, TS_HIT_READ) && !h->infers_reads ? TS_ACCESS_READ : 0) |
+	unsigned accesses = (ts_hits_want(h, TS_HIT_READ) ? TS_ACCESS_READ : 0) |
 			    (ts_hits_want(h, TS_HIT_MAP) ? TS_ACCESS_REPLACE : 0);
+	struct ts_read_search reads = ts_hits_read_search(h, is_reverse);
 	uint64_t best = find_chunk(h, accesses, chunk, is_reverse);
 
 	if (ts_hits_want(h, TS_HIT_WRITE))
 		best = ts_nearer(best, find_write(h, chunk, is_reverse), is_reverse);
-	if (h->infers_reads)
-		best = ts_nearer(best, find_any(h, chunk, is_reverse), is_reverse);
 	if (ts_hits_want(h, TS_HIT_EXEC))
 		best = ts_nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
+	if (h->infers_reads)
+		best = ts_nearer(best, ts_query_find_read(h->q, &reads, chunk, best), is_reverse);
 	return best;
 }
 

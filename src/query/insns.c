@@ -413,6 +413,24 @@ static void put_brief(struct ts_insns *x, const struct ts_decoded *d)
 		*e = (struct brief){ d->pc, d->first_chunk, d->end_chunk, d->does, d->process, d->n_read };
 }
 
+struct ts_insn_brief ts_query_brief_of(const struct ts_query *q, const struct ts_operands *ops)
+{
+	return (struct ts_insn_brief){ .does = ts_does_of_operands(ts_query_regset(q), ops),
+				       .n_read = count_read(ops),
+				       .len = ops->len,
+				       .is_syscall = ops->flow == TS_OP_SYSCALL };
+}
+
+void ts_query_note_brief(struct ts_query *q, uint32_t process, uint64_t pc, const struct ts_insn_brief *brief, uint64_t pos,
+			 uint64_t first_chunk)
+{
+	struct ts_error ignored = { 0 };
+	struct brief *e = need_insns(q, &ignored) ? &q->insns->briefs[brief_of(pc)] : NULL;
+
+	if (e && !e->end_chunk && !brief->is_syscall)
+		*e = (struct brief){ pc, first_chunk, pos / TS_CHUNK_STEPS + 1, brief->does, process, brief->n_read };
+}
+
 /*
  * What was decoded before is used again where its bytes cannot have changed.  Memory at the beginning of a
  * chunk is read without replaying steps of it.

@@ -7,6 +7,7 @@
 #include "forks.h"
 #include "insns.h"
 #include "read_chunks.h"
+#include "run_chunks.h"
 #include "snapshot.h"
 #include "write_runs.h"
 
@@ -51,6 +52,7 @@ static void caches_fini(struct ts_query *q)
 	ts_forks_free(q->forks);
 	ts_write_runs_free(q->write_runs);
 	ts_read_chunks_free(q->read_chunks);
+	ts_run_maps_free(q->run_maps);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		ts_steps_fini(&q->chunks[i].steps);
 		ts_chunk_lines_fini(&q->chunks[i].lines);
@@ -133,6 +135,8 @@ bool ts_query_refresh(struct ts_query *q)
 	q->insns = NULL;
 	ts_read_chunks_free(q->read_chunks);
 	q->read_chunks = NULL;
+	ts_run_maps_free(q->run_maps);
+	q->run_maps = NULL;
 	ts_write_runs_refresh(q);
 	return true;
 }

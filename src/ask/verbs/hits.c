@@ -7,6 +7,7 @@
 #include "places.h"
 #include "src/base/vec.h"
 #include "src/query/insn_reads.h"
+#include "src/query/run_chunks.h"
 #include "src/search/writes.h"
 
 /* A longer WHAT is not tracked through the chunk: each read is compared with the state instead. */
@@ -50,7 +51,6 @@ void ts_hits_fini(struct ts_hits *h)
 	free(h->items);
 	free(h->data);
 	ts_buf_fini(&h->bytes);
-	ts_reg_chunks_fini(&h->reg_chunks);
 }
 
 /* --------------------------------------------------------------------------------------------- one step */
@@ -404,6 +404,8 @@ static bool is_idle(const struct ts_hits *h, struct step *st)
 		return !h->may_read;
 	if (h->what->is_pc || st->s->thread != h->thread)
 		return true;
+	if (!(h->parts >> st->pos % TS_CHUNK_STEPS / TS_PART_STEPS & 1))
+		return true;
 	if (!ts_query_known_does(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))
 		return false;
 	if (!ts_does_share(&does, &h->does))
@@ -647,6 +649,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 	if (h->infers_reads && !ts_query_learn_reads(h->q, chunk, err))
 		return false;
 	h->may_read = h->infers_reads && ts_query_may_read(h->q, &reads, chunk);
+	h->parts = ts_reg_chunks_parts(&h->reg_chunks, h->q, chunk);
 	h->taken_start = chunk * TS_CHUNK_STEPS;
 	h->taken_end = h->taken_start + TS_CHUNK_STEPS;
 	if (h->taken_end > ts_query_end(h->q))
@@ -656,8 +659,6 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 	h->left = h->taken_end;
 	h->n = 0;
 	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->may_read) ? FIRST_PART : TS_CHUNK_STEPS;
-	if (is_late_first && h->reg_chunks.last == chunk && h->reg_chunks.last_start < h->taken_end)
-		h->part = h->taken_end - h->reg_chunks.last_start;
 	return h->taken_start >= h->taken_end || ts_hits_take_more(h, err);
 }
 
@@ -676,6 +677,8 @@ bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err)
 {
 	uint64_t end = h->left;
 
+	if (h->reg_chunks.is_ready && h->reg_chunks.found == h->taken_start / TS_CHUNK_STEPS && h->reg_chunks.found_start < end)
+		h->part = end - h->reg_chunks.found_start;
 	h->left = end - h->taken_start > h->part ? end - h->part : h->taken_start;
 	h->part *= PART_GROWTH;
 	return take_part(h, h->left, end, err);

@@ -105,16 +105,25 @@ static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reve
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
 }
 
+/* Where runs of instructions may write it is looked up if nothing else is in the chunk, and to find the last steps in it. */
 static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+	uint64_t best;
 
-	if (!h->what->is_pc)
-		return ts_nearer(ts_nearer(find_write(h, chunk, is_reverse),
-						       find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
-				       find_by_operands(h, chunk, is_reverse), is_reverse);
-	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
-	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+	if (h->what->is_pc) {
+		uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+
+		pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
+		return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+	}
+	best = find_write(h, chunk, is_reverse);
+	if (best != chunk)
+		best = ts_nearer(best, find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
+	if (ts_hits_have_more(h))
+		h->reg_chunks.limit = h->left;
+	if (best != chunk || is_reverse)
+		best = ts_nearer(best, find_by_operands(h, chunk, is_reverse), is_reverse);
+	return best;
 }
 
 uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse)

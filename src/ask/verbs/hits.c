@@ -289,17 +289,16 @@ static void take_register_write(struct ts_hits *h, const struct step *st, const 
 				uint64_t last)
 {
 	bool is_own = st->s->thread == h->thread;
-	enum ts_writer_kind kind = TS_WRITER_STEP;
+	bool is_seen = h->loc.mask & ~st->by_operands;
 	uint64_t mask = 0;
 
-	if (!is_own || (st->d && st->d->is_insn))
+	if (is_seen && (!is_own || (st->d && st->d->is_insn)))
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
-	if (!is_own || st->d)
-		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
 	if (is_own && (!st->d || !st->d->is_insn))
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)
-		add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
+		add(h, st, ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask) == TS_WRITER_UNEXPLAINED ?
+				   TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
 	carry(h, value, first, last);
 }
 

@@ -21,6 +21,9 @@
 #define MAX_KEPT	(UINT64_C(32) << 20)
 #define SHARE_OF_MEMORY 16u
 
+/* Chunks of a question that are not looked through as a whole, of a recording that has no reads. */
+#define N_UNLEARNED 2u
+
 enum {
 	IS_KNOWN = 1,
 	IS_OPEN = 2, /* a step may have read anything */
@@ -127,14 +130,14 @@ static bool look_through(struct ts_query *q, uint64_t chunk, struct touched *t, 
 	return true;
 }
 
-bool ts_query_learn_reads(struct ts_query *q, uint64_t chunk, struct ts_error *err)
+bool ts_query_learn_reads(struct ts_query *q, uint64_t chunk, uint64_t n_before, struct ts_error *err)
 {
 	bool is_there = q->snap.is_complete && chunk < (ts_query_n_steps(q) + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS;
 	struct group *g = is_there ? need_group(q, chunk) : NULL;
 	struct touched t = { { 0 } };
 	uint8_t state = IS_KNOWN;
 
-	if (!g || g->states[chunk % N_CHUNKS])
+	if (!g || g->states[chunk % N_CHUNKS] || (n_before < N_UNLEARNED && !ts_query_facts(q)->has_reads))
 		return true;
 	if (!look_through(q, chunk, &t, &state, err))
 		return false;

@@ -23,12 +23,13 @@ struct ts_read_search {
 
 /*
  * Find the reads of @chunk that the recording lacks, and keep what they touched.  Does nothing if that is known, or if there is
- * no memory for it: then the chunk counts as one that may have any.
+ * no memory for it: then the chunk counts as one that may have any.  Nor if the recording has no reads at all and the question
+ * has looked at few chunks, @n_before, so far: most end there, and all of a chunk takes longer than its steps up to a read.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_query_learn_reads(struct ts_query *q, uint64_t chunk, struct ts_error *err);
+bool ts_query_learn_reads(struct ts_query *q, uint64_t chunk, uint64_t n_before, struct ts_error *err);
 
 /* May a step of @chunk have a read of the memory that the recording lacks? */
 bool ts_query_may_read(const struct ts_query *q, const struct ts_read_search *s, uint64_t chunk);

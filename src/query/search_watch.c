@@ -91,7 +91,7 @@ static bool learn_reads(struct ts_search *s, uint64_t chunk, bool *may_read, boo
 	*is_touched = true;
 	if (!s->infers_reads)
 		return true;
-	if (!ts_query_learn_reads(s->q, chunk, err))
+	if (!ts_query_learn_reads(s->q, chunk, s->n_watched++, err))
 		return false;
 	for (size_t i = 0; i < s->places.n; i++) {
 		struct ts_read_search r = read_search(s, &s->places.items[i].at);

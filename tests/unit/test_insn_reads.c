@@ -129,7 +129,7 @@ START_TEST(chunks_are_found_by_the_reads_that_lack)
 
 		if (pos % TS_CHUNK_STEPS == 0) {
 			ck_assert(is_found(chunk, process, pos, false)); /* nothing is known of it */
-			ck_assert(ts_query_learn_reads(a.q, chunk, &err));
+			ck_assert(ts_query_learn_reads(a.q, chunk, 9, &err));
 			n_in_vain += is_found(chunk, process, UINT64_C(0xdeadbeef0000) + pos * 64, false);
 			n_chunks++;
 		}

@@ -645,7 +645,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 {
 	struct ts_read_search reads = ts_hits_read_search(h, false);
 
-	if (h->infers_reads && !ts_query_learn_reads(h->q, chunk, err))
+	if (h->infers_reads && !ts_query_learn_reads(h->q, chunk, h->n_taken++, err))
 		return false;
 	h->may_read = h->infers_reads && ts_query_may_read(h->q, &reads, chunk);
 	h->parts = ts_reg_chunks_parts(&h->reg_chunks, h->q, chunk);

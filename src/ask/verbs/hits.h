@@ -63,6 +63,7 @@ struct ts_hits {
 	struct ts_reg_chunks reg_chunks; /* chunks in which instructions may write it */
 	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/registers.c) */
 	bool infers_reads;      /* reads are derived from instructions, because the recording lacks them */
+	uint64_t n_taken;       /* of infers_reads: the number of chunks that were taken */
 	bool may_read;          /* the chunk that was taken last may have such reads of WHAT */
 	bool is_open;           /* the reads of some steps cannot be derived */
 	uint16_t parts;         /* those of the chunk that was taken last in which an instruction may write WHAT, a register */

@@ -321,17 +321,22 @@ static bool read_code(struct ts_query *q, uint64_t at, uint32_t process, uint64_
 /* See ts_decoded: so many bytes, or any if the instruction is repeated or reads what no transfer names. */
 static uint32_t count_read(const struct ts_operands *ops)
 {
-	uint32_t counted = 0, n = 0;
+	uint32_t counted = 0, named = 0, n = 0;
+	bool has_unnamed;
 
 	for (unsigned i = 0; i < ops->n; i++) {
-		const struct ts_op_place *from = &ops->transfers[i].from;
+		const struct ts_op_place *from = &ops->transfers[i].from, *to = &ops->transfers[i].to;
 
+		if (to->kind == TS_AT_MEM)
+			named |= UINT32_C(1) << to->mem;
 		if (from->kind != TS_AT_MEM || counted >> from->mem & 1)
 			continue;
 		counted |= UINT32_C(1) << from->mem;
 		n += ops->mem[from->mem].size;
 	}
-	if (ops->n_mem && (ops->is_repeated || (!n && ops->reads_unnamed)))
+	named |= counted;
+	has_unnamed = ops->reads_unnamed && named != (UINT64_C(1) << ops->n_mem) - 1;
+	if ((ops->is_repeated || !n) && (counted || has_unnamed))
 		return 1;
 	return n;
 }
@@ -399,6 +404,33 @@ static size_t brief_of(uint64_t pc)
 	return (pc ^ pc >> 15) % N_BRIEFS;
 }
 
+/* Two instructions may have one entry: the one that was asked for last has it. */
+static void put_brief(struct ts_insns *x, const struct ts_decoded *d)
+{
+	struct brief *e = &x->briefs[brief_of(d->pc)];
+
+	if (d->is_insn && d->ops.flow != TS_OP_SYSCALL)
+		*e = (struct brief){ d->pc, d->first_chunk, d->end_chunk, d->does, d->process, d->n_read };
+}
+
+struct ts_insn_brief ts_query_brief_of(const struct ts_query *q, const struct ts_operands *ops)
+{
+	return (struct ts_insn_brief){ .does = ts_does_of_operands(ts_query_regset(q), ops),
+				       .n_read = count_read(ops),
+				       .len = ops->len,
+				       .is_syscall = ops->flow == TS_OP_SYSCALL };
+}
+
+void ts_query_note_brief(struct ts_query *q, uint32_t process, uint64_t pc, const struct ts_insn_brief *brief, uint64_t pos,
+			 uint64_t first_chunk)
+{
+	struct ts_error ignored = { 0 };
+	struct brief *e = need_insns(q, &ignored) ? &q->insns->briefs[brief_of(pc)] : NULL;
+
+	if (e && !e->end_chunk && !brief->is_syscall)
+		*e = (struct brief){ pc, first_chunk, pos / TS_CHUNK_STEPS + 1, brief->does, process, brief->n_read };
+}
+
 /*
  * What was decoded before is used again where its bytes cannot have changed.  Memory at the beginning of a
  * chunk is read without replaying steps of it.
@@ -415,8 +447,10 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 		return NULL;
 	process = ts_query_process(q, st->thread);
 	d = find_decoded(q->insns, st->pc, process);
-	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk)
+	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk) {
+		put_brief(q->insns, d);
 		return d;
+	}
 	d->pc = st->pc;
 	d->process = process;
 	d->first_chunk = d->end_chunk = 0;
@@ -426,8 +460,7 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 		return NULL;
 	d->first_chunk = first;
 	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
-	if (d->is_insn && d->ops.flow != TS_OP_SYSCALL)
-		q->insns->briefs[brief_of(d->pc)] = (struct brief){ d->pc, first, d->end_chunk, d->does, process, d->n_read };
+	put_brief(q->insns, d);
 	return d;
 }
 

@@ -33,6 +33,23 @@ struct ts_decoded {
 	struct ts_operands ops;
 };
 
+/* What is known of an instruction without its operands. */
+struct ts_insn_brief {
+	struct ts_does does;
+	uint32_t n_read;    /* as in struct ts_decoded */
+	uint16_t len;
+	bool is_syscall;
+};
+
+struct ts_insn_brief ts_query_brief_of(const struct ts_query *q, const struct ts_operands *ops);
+
+/*
+ * The instruction at @pc does so in all chunks from the one of @pos back to @first_chunk, and its bytes do not change in them:
+ * ts_query_known_does() needs no decode.
+ */
+void ts_query_note_brief(struct ts_query *q, uint32_t process, uint64_t pc, const struct ts_insn_brief *brief, uint64_t pos,
+			 uint64_t first_chunk);
+
 /* Are the instructions of the recording's processor decoded? */
 bool ts_query_has_operands(const struct ts_query *q);
 

@@ -6,6 +6,8 @@
 
 #include "forks.h"
 #include "insns.h"
+#include "read_chunks.h"
+#include "run_chunks.h"
 #include "snapshot.h"
 #include "write_runs.h"
 
@@ -49,6 +51,8 @@ static void caches_fini(struct ts_query *q)
 	ts_insns_free(q->insns);
 	ts_forks_free(q->forks);
 	ts_write_runs_free(q->write_runs);
+	ts_read_chunks_free(q->read_chunks);
+	ts_run_maps_free(q->run_maps);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		ts_steps_fini(&q->chunks[i].steps);
 		ts_chunk_lines_fini(&q->chunks[i].lines);
@@ -129,6 +133,10 @@ bool ts_query_refresh(struct ts_query *q)
 	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
 	q->insns = NULL;
+	ts_read_chunks_free(q->read_chunks);
+	q->read_chunks = NULL;
+	ts_run_maps_free(q->run_maps);
+	q->run_maps = NULL;
 	ts_write_runs_refresh(q);
 	return true;
 }

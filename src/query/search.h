@@ -85,6 +85,7 @@ struct ts_search {
 	bool is_reverse;
 	bool infers_reads;            /* a watchpoint is about reads, which are derived from instructions */
 	bool has_open_reads;          /* steps were passed that may have read, and whose reads cannot be derived */
+	uint64_t n_watched;           /* of infers_reads: the number of chunks that were searched */
 	bool has_no_memory;           /* memory was exhausted while stops were looked up */
 	bool is_offered;              /* best is final, except for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */

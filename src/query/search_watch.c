@@ -5,6 +5,7 @@
 #include "chunks.h"
 #include "insn_reads.h"
 #include "insns.h"
+#include "read_chunks.h"
 #include "search_parts.h"
 
 bool ts_watch_make_views(struct ts_search *s, struct ts_error *err)
@@ -45,6 +46,15 @@ static bool wants_reads(const struct ts_watch *w)
 	return w->kind != TS_WATCH_WRITE;
 }
 
+static struct ts_read_search read_search(const struct ts_search *s, const struct ts_watch *w)
+{
+	return (struct ts_read_search){ .process = w->process,
+					.first = w->addr,
+					.last = w->addr + (w->len - 1),
+					.is_reverse = s->is_reverse,
+					.finds_open = !s->has_open_reads };
+}
+
 uint64_t ts_watch_touched_chunk(const struct ts_search *s, uint64_t chunk)
 {
 	static const unsigned accesses[] = {
@@ -54,8 +64,6 @@ uint64_t ts_watch_touched_chunk(const struct ts_search *s, uint64_t chunk)
 	};
 	uint64_t best = TS_NO_CHUNK;
 
-	if (s->infers_reads)
-		return chunk;
 	for (size_t i = 0; i < s->places.n; i++) {
 		const struct ts_watch *w = &s->places.items[i].at;
 		uint64_t found = ts_query_find_access(s->q, accesses[w->kind], w->process, w->addr, w->addr + (w->len - 1), chunk,
@@ -63,7 +71,35 @@ uint64_t ts_watch_touched_chunk(const struct ts_search *s, uint64_t chunk)
 
 		best = ts_nearer(best, found, s->is_reverse);
 	}
+	for (size_t i = 0; s->infers_reads && i < s->places.n; i++) {
+		struct ts_read_search r = read_search(s, &s->places.items[i].at);
+
+		if (wants_reads(&s->places.items[i].at))
+			best = ts_nearer(best, ts_query_find_read(s->q, &r, chunk, best), s->is_reverse);
+	}
 	return best;
+}
+
+/*
+ * May steps of the chunk have read a place, by reads that the recording lacks?  *is_touched is false if nothing touches one.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+static bool learn_reads(struct ts_search *s, uint64_t chunk, bool *may_read, bool *is_touched, struct ts_error *err)
+{
+	*may_read = false;
+	*is_touched = true;
+	if (!s->infers_reads)
+		return true;
+	if (!ts_query_learn_reads(s->q, chunk, s->n_watched++, err))
+		return false;
+	for (size_t i = 0; i < s->places.n; i++) {
+		struct ts_read_search r = read_search(s, &s->places.items[i].at);
+
+		*may_read |= wants_reads(&s->places.items[i].at) && ts_query_may_read(s->q, &r, chunk);
+	}
+	*is_touched = *may_read || ts_watch_touched_chunk(s, chunk) == chunk;
+	return true;
 }
 
 /*
@@ -239,9 +275,15 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 		.found = found,
 	};
 	uint32_t n = w.end - start < TS_CHUNK_STEPS ? (uint32_t)(w.end - start) + 1 : TS_CHUNK_STEPS;
-	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
 	uint64_t last_open = TS_NO_POS;
+	const struct ts_steps *b;
+	bool may_read, is_touched;
 
+	if (!learn_reads(s, chunk, &may_read, &is_touched, err))
+		return TS_FAIL;
+	if (!is_touched)
+		return TS_END;
+	b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (s->views[i].process < s->q->tl->n_memory)
 			ts_replay_start(&s->views[i], chunk);
@@ -261,7 +303,7 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 		if (!s->is_reverse && w.is_found)
 			break;
 		touch = watch_step(s, b, &b->steps[i], step, &hit);
-		if (s->infers_reads && step >= w.first && step < w.end &&
+		if (may_read && step >= w.first && step < w.end &&
 		    !ts_query_reads_are_recorded(s->q, chunk, b, &b->steps[i]) &&
 		    (!watch_reads(s, step, &touch, &hit, &last_open, err) || !(b = ts_query_chunk(s->q, chunk, i + 1, err))))
 			return TS_FAIL;

@@ -63,6 +63,8 @@ struct ts_query {
 	struct ts_insns *insns;       /* owned; NULL until it is needed */
 	uint64_t n_decoded;           /* the number of instructions decoded so far */
 	struct ts_write_runs *write_runs; /* owned; NULL until it is needed */
+	struct ts_run_maps *run_maps; /* owned; NULL until it is needed */
+	struct ts_read_chunks *read_chunks; /* owned; NULL until it is needed */
 	struct ts_forks *forks;       /* owned; NULL until it is needed */
 	void *kept;                     /* owned by free_kept(): see ts_query_keep() */
 	void (*free_kept)(void *kept);

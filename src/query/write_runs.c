@@ -13,7 +13,7 @@
 /* A run whose code is another one more often may do anything. */
 #define MAX_VERSIONS 8u
 static const struct ts_does anything = { UINT64_MAX, UINT32_MAX, true, false };
-static const struct ts_does not_known = { .lacks_code = true };
+static const struct ts_insn_brief not_known = { .does = { .lacks_code = true } };
 
 /* The effects of instructions by their bytes, kept because the same bytes occur in many runs. */
 #define N_KNOWN 4096u /* a power of two */
@@ -22,7 +22,7 @@ struct known_insn {
 	uint8_t bytes[TS_MAX_INSN];
 	uint8_t len; /* 0: empty */
 	struct ts_op_mode mode;
-	struct ts_does does;
+	struct ts_insn_brief brief; /* its len is 0 if the bytes are no instruction */
 };
 
 struct ts_write_runs {
@@ -75,7 +75,7 @@ static uint32_t hash(const uint8_t *bytes, size_t len)
 }
 
 /* What the instruction does. */
-static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode,
+static struct ts_insn_brief decode(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode,
 			     const uint8_t *bytes, size_t len)
 {
 	size_t n = len < TS_MAX_INSN ? len : TS_MAX_INSN;
@@ -83,28 +83,29 @@ static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct
 
 	if (k->len == n && k->mode.is_64 == mode.is_64 && k->mode.is_thumb == mode.is_thumb &&
 	    !memcmp(k->bytes, bytes, n))
-		return k->does;
+		return k->brief;
 	k->len = (uint8_t)n;
 	k->mode = mode;
 	memcpy(k->bytes, bytes, n);
-	k->does = not_known;
+	k->brief = not_known;
 	if (ts_query_decode(q, mode, 0, bytes, n, &f->ops))
-		k->does = ts_does_of_operands(ts_query_regset(q), &f->ops);
-	return k->does;
+		k->brief = ts_query_brief_of(q, &f->ops);
+	return k->brief;
 }
 
 /* Add the effects of an instruction; of ARM those in both modes, because the bytes do not determine the mode. */
-static void take_insn(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode, const uint8_t *bytes,
-		      size_t len, struct ts_does *does)
+static struct ts_insn_brief take_insn(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode,
+				      const uint8_t *bytes, size_t len, struct ts_does *does)
 {
-	struct ts_does more = decode(f, q, mode, bytes, len);
+	struct ts_insn_brief brief = decode(f, q, mode, bytes, len);
 
-	join(does, &more);
+	join(does, &brief.does);
 	if (!ts_query_regset(q)->arch->has_thumb)
-		return;
+		return brief;
 	mode.is_thumb = true;
-	more = decode(f, q, mode, bytes, len);
-	join(does, &more);
+	brief = decode(f, q, mode, bytes, len);
+	join(does, &brief.does);
+	return not_known;
 }
 
 /* Bytes of the run, and of what its last instruction may have if its length is unknown. */
@@ -115,10 +116,11 @@ static unsigned len_of(const struct ts_run_facts *run)
 	return (unsigned)(run->last - run->first) + (last ? last : TS_MAX_INSN);
 }
 
-/* The effects of the run's instructions by the bytes in memory at @pos, the beginning of a chunk. */
-static bool take_version(struct ts_write_runs *f, struct ts_query *q, const struct ts_run_facts *run,
-			 uint64_t pos, struct ts_does *does, struct ts_error *err)
+/* The effects of the run's instructions by the bytes in memory in the chunk of @last, which are the same from chunk @first on. */
+static bool take_version(struct ts_write_runs *f, struct ts_query *q, const struct ts_run_facts *run, uint64_t first,
+			 uint64_t last, struct ts_does *does, struct ts_error *err)
 {
+	uint64_t pos = last - last % TS_CHUNK_STEPS, pc = run->first;
 	uint8_t bytes[TS_MAX_RUN_LEN * UINT8_MAX], known[sizeof(bytes)];
 	unsigned len = len_of(run), at = 0;
 	struct ts_op_mode mode;
@@ -126,18 +128,21 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 	if (!ts_virtual_mem(q, pos, run->process, run->first, len, bytes, known, err))
 		return false;
 	if (!ts_query_op_mode(q, pos, &mode)) {
-		*does = not_known;
+		*does = not_known.does;
 		return true;
 	}
-	for (unsigned i = 0; i < run->n; at += run->lens[i++]) {
+	for (unsigned i = 0; i < run->n; at += run->lens[i], pc += run->lens[i++]) {
 		unsigned n = 0, most = run->lens[i] ? run->lens[i] : TS_MAX_INSN;
+		struct ts_insn_brief brief = not_known;
 
 		while (n < most && known[at + n])
 			n++;
 		if (n)
-			take_insn(f, q, mode, bytes + at, n, does);
+			brief = take_insn(f, q, mode, bytes + at, n, does);
 		else
 			does->lacks_code = true;
+		if (brief.len && brief.len == run->lens[i] && !ts_query_mode(q, pos))
+			ts_query_note_brief(q, run->process, pc, &brief, pos, first);
 	}
 	return true;
 }
@@ -179,9 +184,9 @@ static bool take_run(struct ts_write_runs *f, struct ts_query *q, uint32_t i, co
 			if (!take_steps(q, start, end, does, err))
 				return false;
 		} else {
-			first *= TS_CHUNK_STEPS;
-			if (!take_version(f, q, run, pos - pos % TS_CHUNK_STEPS, does, err))
+			if (!take_version(f, q, run, first, pos, does, err))
 				return false;
+			first *= TS_CHUNK_STEPS;
 		}
 		if (!first)
 			break;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg_chunks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "src/query/scan.h"
+#include "src/query/run_chunks.h"
 
 /*
  * The number of chunks that are examined one by one before the registers that runs write are computed, and
@@ -13,15 +10,8 @@
 #define N_UNASKED 4u
 #define N_KNOWN	  0u
 
-/* Windows grow: a register that is written everywhere is found in the first one. */
-#define MAX_WIDTH 4096u
-
-void ts_reg_chunks_fini(struct ts_reg_chunks *c)
-{
-	ts_run_search_fini(&c->writers);
-	free(c->bits);
-	*c = (struct ts_reg_chunks){ 0 };
-}
+/* Forwards, more and more groups of chunks are examined together: a register that is written everywhere is found in the first one. */
+#define MAX_GROUPS 64u
 
 bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_query *q)
 {
@@ -30,76 +20,23 @@ bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_quer
 	return !c->is_ready && c->n_asked >= n && ts_query_has_write_runs(q);
 }
 
-/* Runs that may write it. */
-static bool find_writers(struct ts_run_search *s, const struct ts_query *q, const struct ts_location *loc)
-{
-	struct ts_does does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->mask);
-	struct ts_error ignored = { 0 };
-
-	return ts_run_search_init(s, q, &does, &ignored);
-}
-
 /* Discard the results from when the recording was shorter. */
-static bool begin(struct ts_reg_chunks *c, const struct ts_query *q)
+static void begin(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc)
 {
-	ts_run_search_fini(&c->writers);
-	c->first = c->end = 0;
-	if (!c->bits)
-		c->bits = malloc(MAX_WIDTH / 8);
+	c->does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->mask);
 	c->n_steps = ts_query_n_steps(q);
-	c->width = 1;
+	c->n_groups = 1;
 	c->last = c->below = TS_NO_CHUNK;
-	return c->bits;
-}
-
-struct marking {
-	struct ts_reg_chunks *c;
-	uint32_t n; /* instructions of the run */
-};
-
-static void mark(void *user, uint64_t pos)
-{
-	const struct marking *m = user;
-	struct ts_reg_chunks *c = m->c;
-
-	for (uint64_t chunk = pos / TS_CHUNK_STEPS; chunk <= (pos + m->n - 1) / TS_CHUNK_STEPS; chunk++) {
-		if (chunk >= c->first && chunk < c->end)
-			c->bits[(chunk - c->first) / 64] |= UINT64_C(1) << (chunk - c->first) % 64;
-	}
-}
-
-/* A window that has @chunk at its beginning, or at its end.  Returns false if memory is exhausted. */
-static bool fill_window(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc, uint64_t chunk,
-			bool is_reverse)
-{
-	struct ts_run_facts run;
-
-	if (!c->writers.runs && !find_writers(&c->writers, q, loc))
-		return false;
-	c->first = !is_reverse ? chunk : chunk + 1 > c->width ? chunk + 1 - c->width : 0;
-	c->end = is_reverse ? chunk + 1 : chunk + c->width;
-	c->width = c->width * 8 < MAX_WIDTH ? c->width * 8 : MAX_WIDTH;
-	memset(c->bits, 0, MAX_WIDTH / 8);
-	for (size_t i = 0; i < c->writers.n; i++) {
-		struct marking m = { .c = c };
-
-		if (!ts_query_run(q, c->writers.runs[i].run, &run))
-			continue;
-		m.n = run.n;
-		ts_query_each_start(q, c->writers.runs[i].run, c->first * TS_CHUNK_STEPS, c->end * TS_CHUNK_STEPS, mark, &m);
-	}
-	return true;
 }
 
 /* c->last becomes the last chunk <= @chunk in which one of the runs has a step.  Returns false if memory is exhausted. */
-static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc, uint64_t chunk)
+static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, uint64_t chunk)
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (TS_CHUNK_STEPS - 1), first, end;
+	struct ts_error ignored = { 0 };
 	struct ts_run_search s; /* its own: it forgets the runs that began later only */
-	bool done = find_writers(&s, q, loc), is_exact = false;
+	bool done = ts_run_search_init(&s, q, &c->does, &ignored), is_exact = false;
 
-	if (c->limit && pos >= c->limit)
-		pos = c->limit - 1;
 	/* a run of the chunk itself is sufficient */
 	while (done && !is_exact && (s.best == TS_NO_POS || s.best / TS_CHUNK_STEPS != chunk))
 		is_exact = ts_run_search_prev(&s, q, pos, 1, &first, &end);
@@ -110,46 +47,93 @@ static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, const s
 	return done;
 }
 
-static bool find_in_window(const struct ts_reg_chunks *c, uint64_t *chunk, bool is_reverse)
+/* The parts of the chunk that begin before the limit. */
+static uint16_t parts_below(const struct ts_reg_chunks *c, uint64_t chunk)
 {
-	while (*chunk >= c->first && *chunk < c->end) {
-		uint64_t i = *chunk - c->first;
+	uint64_t start = chunk * TS_CHUNK_STEPS, n = TS_RUN_PARTS;
 
-		if (c->bits[i / 64] >> i % 64 & 1)
+	if (c->limit && c->limit < start + TS_CHUNK_STEPS)
+		n = c->limit > start ? (c->limit - start - 1) / TS_PART_STEPS + 1 : 0;
+	return (uint16_t)((UINT32_C(1) << n) - 1);
+}
+
+/*
+ * The chunk, or one before it: the group of chunks to which it belongs is examined, and the others are searched for the last run.
+ * Returns false if memory is exhausted.
+ */
+static bool find_back(struct ts_reg_chunks *c, struct ts_query *q, struct ts_run_chunks *m, uint64_t *chunk)
+{
+	uint16_t parts;
+
+	if (!ts_run_chunks_at(m, *chunk, &parts) && !ts_run_chunks_fill(m, q, *chunk, 1))
+		return false;
+	for (; ts_run_chunks_at(m, *chunk, &parts); --*chunk) {
+		parts &= parts_below(c, *chunk);
+		c->found_start = *chunk * TS_CHUNK_STEPS;
+		if (parts) {
+			c->found_start += (31u - (unsigned)__builtin_clz(parts)) * (uint64_t)TS_PART_STEPS;
 			return true;
-		if (is_reverse && !*chunk) {
-			*chunk = TS_NO_CHUNK;
-			return false;
 		}
-		*chunk += is_reverse ? UINT64_MAX : 1;
+		if (!*chunk) {
+			*chunk = TS_NO_CHUNK;
+			return true;
+		}
 	}
-	return false;
+	if ((c->below == TS_NO_CHUNK || *chunk > c->below || (c->last != TS_NO_CHUNK && *chunk < c->last)) &&
+	    !find_last(c, q, *chunk))
+		return false;
+	*chunk = c->last;
+	c->found_start = c->last_start;
+	return true;
+}
+
+static bool find_ahead(struct ts_reg_chunks *c, struct ts_query *q, struct ts_run_chunks *m, uint64_t *chunk)
+{
+	for (; *chunk * TS_CHUNK_STEPS < c->n_steps; ++*chunk) {
+		uint16_t parts;
+
+		if (!ts_run_chunks_at(m, *chunk, &parts)) {
+			if (!ts_run_chunks_fill(m, q, *chunk, c->n_groups))
+				return false;
+			c->n_groups = c->n_groups * 8 < MAX_GROUPS ? c->n_groups * 8 : MAX_GROUPS;
+		}
+		if (ts_run_chunks_at(m, *chunk, &parts) && parts)
+			return true;
+	}
+	*chunk = TS_NO_CHUNK;
+	return true;
 }
 
 uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const struct ts_location *loc,
 			    uint64_t chunk, bool is_reverse)
 {
-	uint64_t n = ts_query_n_steps(q);
+	uint64_t n = ts_query_n_steps(q), found;
+	struct ts_run_chunks *m;
 
+	c->found = TS_NO_CHUNK;
 	if (!n || chunk == TS_NO_CHUNK || (!is_reverse && chunk * TS_CHUNK_STEPS >= n))
 		return TS_NO_CHUNK;
 	if (is_reverse && chunk > (n - 1) / TS_CHUNK_STEPS)
 		chunk = (n - 1) / TS_CHUNK_STEPS;
-	if (!c->is_ready || c->is_failed) {
+	if (!c->is_ready) {
 		c->n_asked++;
 		return chunk;
 	}
 	if (c->n_steps != n)
-		c->is_failed = !begin(c, q);
-	if (!c->is_failed && is_reverse && c->below == TS_NO_CHUNK)
-		c->is_failed = !find_last(c, q, loc, chunk);
-	if (!c->is_failed && is_reverse && chunk <= c->below && (c->last == TS_NO_CHUNK || chunk >= c->last))
-		return c->last;
-	while (!c->is_failed && chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n) {
-		if (find_in_window(c, &chunk, is_reverse))
-			return chunk;
-		if (chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n)
-			c->is_failed = !fill_window(c, q, loc, chunk, is_reverse);
-	}
-	return c->is_failed ? chunk : TS_NO_CHUNK;
+		begin(c, q, loc);
+	m = ts_query_run_chunks(q, &c->does);
+	found = chunk;
+	if (!m || !(is_reverse ? find_back : find_ahead)(c, q, m, &found))
+		return chunk; /* memory is exhausted: each may have one */
+	c->found = is_reverse ? found : TS_NO_CHUNK;
+	return found;
+}
+
+uint16_t ts_reg_chunks_parts(const struct ts_reg_chunks *c, struct ts_query *q, uint64_t chunk)
+{
+	bool is_known = c->is_ready && c->n_steps && c->n_steps == ts_query_n_steps(q);
+	const struct ts_run_chunks *m = is_known ? ts_query_run_chunks(q, &c->does) : NULL;
+	uint16_t parts;
+
+	return m && ts_run_chunks_at(m, chunk, &parts) ? parts : UINT16_MAX;
 }

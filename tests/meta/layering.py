@@ -97,7 +97,7 @@ JOINTS = {
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
-    "src/query": "query.h access_addr.h call_list.h scan.h find_filter.h search.h watch_ranges.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h handlers.h insns.h insn_reads.h memory_window.h write_runs.h",
+    "src/query": "query.h access_addr.h call_list.h scan.h find_filter.h search.h watch_ranges.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h handlers.h insns.h insn_reads.h read_chunks.h memory_window.h write_runs.h run_chunks.h",
     "src/model": "model.h part.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
     "src/source": "pack.h rooted.h source.h spool.h unpack.h",

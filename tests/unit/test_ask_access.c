@@ -24,6 +24,7 @@
 static struct script *s;
 static struct naive *nv;
 static struct ask_text a;
+static struct ts_query *beside; /* of the walks: what they decoded is not known where questions are asked */
 static struct script_random rnd;
 static struct sample sample; /* s is NULL: a random recording is asked */
 static uint64_t n_steps;
@@ -36,11 +37,18 @@ static size_t *rows, n_rows, cap_rows;
 static uint64_t *may_have_rows;
 static size_t n_may;
 
+static void begin_asking(struct ts_recording *rec)
+{
+	ask_text_init(&a, rec);
+	beside = ts_query_new(a.tl, &a.err);
+	ck_assert_ptr_nonnull(beside);
+}
+
 static void begin(uint64_t seed)
 {
 	s = script_random_new(seed, N_STEPS);
 	ck_assert_ptr_nonnull(s);
-	ask_text_init(&a, &s->rec);
+	begin_asking(&s->rec);
 	nv = naive_new(s, false, false);
 	ck_assert_ptr_nonnull(nv);
 	n_steps = N_STEPS;
@@ -49,6 +57,7 @@ static void begin(uint64_t seed)
 
 static void finish(void)
 {
+	ts_query_free(beside);
 	naive_free(nv);
 	ask_text_fini(&a);
 	script_free(s);
@@ -57,7 +66,7 @@ static void finish(void)
 static void begin_sample(int i)
 {
 	sample_open(&sample, sample_names[i]);
-	ask_text_init(&a, sample.rec);
+	begin_asking(sample.rec);
 	s = sample.s;
 	nv = sample.nv;
 	n_steps = s->steps.n_steps;
@@ -66,6 +75,7 @@ static void begin_sample(int i)
 
 static void finish_sample(void)
 {
+	ts_query_free(beside);
 	ask_text_fini(&a);
 	sample_close(&sample);
 }
@@ -197,14 +207,14 @@ static bool writes_register(uint64_t pos, bool *is_decoded, bool *is_unexplained
 	struct ts_location loc;
 	struct ts_error err = { 0 };
 
-	d = ts_query_insn(a.q, pos, &err);
+	d = ts_query_insn(beside, pos, &err);
 	ck_assert_ptr_nonnull(d);
 	*is_decoded = d->is_insn;
 	if (!d->is_insn)
 		return false;
 	of = (struct ts_what){ .kind = TS_WHAT_REG, .off = (uint32_t)what.addr, .len = (uint32_t)what.len };
 	loc = ts_what_register_location(&of, &s->rec.regs, what.thread);
-	ck_assert(ts_step_writes(a.q, pos, &loc, false, &w, &err));
+	ck_assert(ts_step_writes(beside, pos, &loc, false, &w, &err));
 	*is_unexplained = w.mask && w.kind == TS_WRITER_UNEXPLAINED;
 	return w.mask && !*is_unexplained;
 }

@@ -5,6 +5,7 @@
 #include "ask_text.h"
 #include "sample.h"
 #include "src/query/insn_reads.h"
+#include "src/query/read_chunks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,10 +99,59 @@ START_TEST(instructions_read_what_the_recording_says)
 }
 END_TEST
 
+/* Is the chunk found for the byte, and by a search from its neighbours? */
+static bool is_found(uint64_t chunk, uint32_t process, uint64_t addr, bool finds_open)
+{
+	struct ts_read_search s = { .process = process, .first = addr, .last = addr, .finds_open = finds_open };
+	bool is_there = ts_query_may_read(a.q, &s, chunk);
+	uint64_t ahead = ts_query_find_read(a.q, &s, chunk, TS_NO_CHUNK), back;
+
+	s.is_reverse = true;
+	back = ts_query_find_read(a.q, &s, chunk, TS_NO_CHUNK);
+	ck_assert_int_eq(ahead == chunk, is_there);
+	ck_assert_int_eq(back == chunk, is_there);
+	ck_assert(ahead == TS_NO_CHUNK || ts_query_may_read(a.q, &s, ahead));
+	ck_assert(back == TS_NO_CHUNK || ts_query_may_read(a.q, &s, back));
+	return is_there;
+}
+
+START_TEST(chunks_are_found_by_the_reads_that_lack)
+{
+	uint64_t n = 0, n_chunks = 0, n_in_vain = 0;
+	struct ts_error err = { 0 };
+
+	sample_open(&sample, sample_names[_i]);
+	ask_text_init(&a, sample.rec);
+	for (uint64_t pos = 0; ts_query_infers_reads(a.q) && pos < MAX_STEPS && pos < ts_query_n_steps(a.q); pos++) {
+		uint64_t chunk = pos / TS_CHUNK_STEPS;
+		uint32_t process = ts_query_process(a.q, ts_query_thread(a.q, pos));
+		struct ts_insn_reads r;
+
+		if (pos % TS_CHUNK_STEPS == 0) {
+			ck_assert(is_found(chunk, process, pos, false)); /* nothing is known of it */
+			ck_assert(ts_query_learn_reads(a.q, chunk, 9, &err));
+			n_in_vain += is_found(chunk, process, UINT64_C(0xdeadbeef0000) + pos * 64, false);
+			n_chunks++;
+		}
+		ck_assert(ts_query_unrecorded_reads(a.q, pos, &r, &err));
+		ck_assert(!r.is_open || is_found(chunk, process, 0, true));
+		for (unsigned i = 0; i < r.n; i++, n++) {
+			ck_assert_msg(is_found(chunk, process, r.items[i].first, false), "the read of %" PRIu64, pos);
+			ck_assert_msg(is_found(chunk, process, r.items[i].last, false), "the read of %" PRIu64, pos);
+		}
+	}
+	ck_assert_msg(n_in_vain <= n_chunks / 8, "%" PRIu64 " of %" PRIu64 " chunks in vain", n_in_vain, n_chunks);
+	printf("# %s: %" PRIu64 " reads in %" PRIu64 " chunks, %" PRIu64 " in vain\n", sample_names[_i], n, n_chunks, n_in_vain);
+	ask_text_fini(&a);
+	sample_close(&sample);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("insn_reads");
 
 	suite_add_tcase(suite, sample_case(instructions_read_what_the_recording_says));
+	suite_add_tcase(suite, sample_case(chunks_are_found_by_the_reads_that_lack));
 	return suite;
 }

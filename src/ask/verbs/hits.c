@@ -7,6 +7,7 @@
 #include "places.h"
 #include "src/base/vec.h"
 #include "src/query/insn_reads.h"
+#include "src/query/run_chunks.h"
 #include "src/search/writes.h"
 
 /* A longer WHAT is not tracked through the chunk: each read is compared with the state instead. */
@@ -50,7 +51,6 @@ void ts_hits_fini(struct ts_hits *h)
 	free(h->items);
 	free(h->data);
 	ts_buf_fini(&h->bytes);
-	ts_reg_chunks_fini(&h->reg_chunks);
 }
 
 /* --------------------------------------------------------------------------------------------- one step */
@@ -291,9 +291,11 @@ static void take_register_write(struct ts_hits *h, const struct step *st, const 
 				uint64_t last)
 {
 	bool is_compared = st->s->thread != h->thread || st->s->is_undone || (st->d && st->d->is_insn);
-	uint64_t changed = is_compared ? find_differences(h, value, first, last) : 0;
-	struct ts_written w = ts_recorded_write(h->q, st->batch, st->s, st->d, &h->loc, st->by_operands, h->loc.mask, changed);
+	uint64_t changed = is_compared && h->loc.mask & ~st->by_operands ? find_differences(h, value, first, last) : 0;
+	struct ts_written w = { 0 };
 
+	if (!is_compared || changed & ~st->by_operands)
+		w = ts_recorded_write(h->q, st->batch, st->s, st->d, &h->loc, st->by_operands, h->loc.mask, changed);
 	if (w.mask)
 		add(h, st, kinds[w.kind], first, last);
 	carry(h, value, first, last);
@@ -382,8 +384,10 @@ static bool is_idle(const struct ts_hits *h, struct step *st)
 	st->d = NULL;
 	st->by_operands = 0;
 	if (h->what->kind == TS_WHAT_MEM)
-		return !h->infers_reads;
+		return !h->may_read;
 	if (h->what->is_pc || st->s->thread != h->thread)
+		return true;
+	if (!(h->parts >> st->pos % TS_CHUNK_STEPS / TS_PART_STEPS & 1))
 		return true;
 	if (!ts_query_known_does(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))
 		return false;
@@ -562,7 +566,7 @@ static bool take_steps(struct ts_hits *h, uint64_t start, uint64_t end, struct t
 		if (!st.d && (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
 		st.first = h->n;
-		if (h->infers_reads && st.pos < ts_query_n_steps(h->q) &&
+		if (h->may_read && st.pos < ts_query_n_steps(h->q) &&
 		    !ts_query_reads_are_recorded(h->q, st.pos / TS_CHUNK_STEPS, st.batch, st.s) &&
 		    (!take_inferred_reads(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
 			return false;
@@ -623,6 +627,12 @@ static bool take_part(struct ts_hits *h, uint64_t start, uint64_t end, struct ts
 
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err)
 {
+	struct ts_read_search reads = ts_hits_read_search(h, false);
+
+	if (h->infers_reads && !ts_query_learn_reads(h->q, chunk, h->n_taken++, err))
+		return false;
+	h->may_read = h->infers_reads && ts_query_may_read(h->q, &reads, chunk);
+	h->parts = ts_reg_chunks_parts(&h->reg_chunks, h->q, chunk);
 	h->taken_start = chunk * TS_CHUNK_STEPS;
 	h->taken_end = h->taken_start + TS_CHUNK_STEPS;
 	if (h->taken_end > ts_query_end(h->q))
@@ -631,9 +641,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 		h->taken_end = h->end;
 	h->left = h->taken_end;
 	h->n = 0;
-	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->infers_reads) ? FIRST_PART : TS_CHUNK_STEPS;
-	if (is_late_first && h->reg_chunks.last == chunk && h->reg_chunks.last_start < h->taken_end)
-		h->part = h->taken_end - h->reg_chunks.last_start;
+	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->may_read) ? FIRST_PART : TS_CHUNK_STEPS;
 	return h->taken_start >= h->taken_end || ts_hits_take_more(h, err);
 }
 
@@ -652,6 +660,8 @@ bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err)
 {
 	uint64_t end = h->left;
 
+	if (h->reg_chunks.is_ready && h->reg_chunks.found == h->taken_start / TS_CHUNK_STEPS && h->reg_chunks.found_start < end)
+		h->part = end - h->reg_chunks.found_start;
 	h->left = end - h->taken_start > h->part ? end - h->part : h->taken_start;
 	h->part *= PART_GROWTH;
 	return take_part(h, h->left, end, err);

@@ -11,6 +11,7 @@
 
 #include "src/base/buf.h"
 #include "src/query/query.h"
+#include "src/query/read_chunks.h"
 #include "src/search/reg_chunks.h"
 #include "src/ask/grammar/what.h"
 
@@ -61,8 +62,11 @@ struct ts_hits {
 	struct ts_does does;    /* the writes of loc */
 	struct ts_reg_chunks reg_chunks; /* chunks in which instructions may write it */
 	bool has_late;          /* of registers: threads that wait have some of theirs later (src/query/registers.c) */
-	bool infers_reads;      /* reads are derived from instructions, because the recording has none */
+	bool infers_reads;      /* reads are derived from instructions, because the recording lacks them */
+	uint64_t n_taken;       /* of infers_reads: the number of chunks that were taken */
+	bool may_read;          /* the chunk that was taken last may have such reads of WHAT */
 	bool is_open;           /* the reads of some steps cannot be derived */
+	uint16_t parts;         /* those of the chunk that was taken last in which an instruction may write WHAT, a register */
 	uint64_t taken_start, taken_end; /* the steps of the chunk that was taken last */
 	uint64_t left;          /* those before this one have not been looked at */
 	uint64_t part;          /* the number of steps of the next part */
@@ -108,6 +112,9 @@ static inline uint64_t ts_hits_len(const struct ts_hits *h)
 {
 	return h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
 }
+
+/* Private to hits*.c: the search for chunks with reads of WHAT that the recording lacks. */
+struct ts_read_search ts_hits_read_search(const struct ts_hits *h, bool is_reverse);
 
 /* Private to hits*.c: are hits of this kind wanted? */
 static inline bool ts_hits_want(const struct ts_hits *h, enum ts_hit_kind kind)

@@ -70,29 +70,28 @@ static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	return before < change ? before : change;
 }
 
-/* The chunk itself, or the last one of the recording if that is before it: any step may read. */
-static uint64_t find_any(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+struct ts_read_search ts_hits_read_search(const struct ts_hits *h, bool is_reverse)
 {
-	uint64_t n = ts_query_n_steps(h->q), last;
-
-	if (!n || chunk == TS_NO_CHUNK)
-		return TS_NO_CHUNK;
-	last = (n - 1) / TS_CHUNK_STEPS;
-	return chunk <= last ? chunk : is_reverse ? last : TS_NO_CHUNK;
+	return (struct ts_read_search){ .process = h->process,
+					.first = h->what->addr,
+					.last = h->what->last,
+					.is_reverse = is_reverse,
+					.finds_open = !h->is_open };
 }
 
 static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	unsigned accesses = (ts_hits_want(h, TS_HIT_READ) && !h->infers_reads ? TS_ACCESS_READ : 0) |
+	unsigned accesses = (ts_hits_want(h, TS_HIT_READ) ? TS_ACCESS_READ : 0) |
 			    (ts_hits_want(h, TS_HIT_MAP) ? TS_ACCESS_REPLACE : 0);
+	struct ts_read_search reads = ts_hits_read_search(h, is_reverse);
 	uint64_t best = find_chunk(h, accesses, chunk, is_reverse);
 
 	if (ts_hits_want(h, TS_HIT_WRITE))
 		best = ts_nearer(best, find_write(h, chunk, is_reverse), is_reverse);
-	if (h->infers_reads)
-		best = ts_nearer(best, find_any(h, chunk, is_reverse), is_reverse);
 	if (ts_hits_want(h, TS_HIT_EXEC))
 		best = ts_nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
+	if (h->infers_reads)
+		best = ts_nearer(best, ts_query_find_read(h->q, &reads, chunk, best), is_reverse);
 	return best;
 }
 
@@ -106,16 +105,25 @@ static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reve
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
 }
 
+/* Where runs of instructions may write it is looked up if nothing else is in the chunk, and to find the last steps in it. */
 static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+	uint64_t best;
 
-	if (!h->what->is_pc)
-		return ts_nearer(ts_nearer(find_write(h, chunk, is_reverse),
-						       find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
-				       find_by_operands(h, chunk, is_reverse), is_reverse);
-	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
-	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+	if (h->what->is_pc) {
+		uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+
+		pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
+		return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+	}
+	best = find_write(h, chunk, is_reverse);
+	if (best != chunk)
+		best = ts_nearer(best, find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
+	if (ts_hits_have_more(h))
+		h->reg_chunks.limit = h->left;
+	if (best != chunk || is_reverse)
+		best = ts_nearer(best, find_by_operands(h, chunk, is_reverse), is_reverse);
+	return best;
 }
 
 uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse)

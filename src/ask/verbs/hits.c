@@ -651,11 +651,6 @@ void ts_hits_drop(struct ts_hits *h)
 	h->left = h->taken_start;
 }
 
-bool ts_hits_have_more(const struct ts_hits *h)
-{
-	return h->left > h->taken_start;
-}
-
 bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err)
 {
 	uint64_t end = h->left;

@@ -97,7 +97,10 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 void ts_hits_drop(struct ts_hits *h);
 
 /* Has the chunk steps before those that were listed last? */
-bool ts_hits_have_more(const struct ts_hits *h);
+static inline bool ts_hits_have_more(const struct ts_hits *h)
+{
+	return h->left > h->taken_start;
+}
 
 /*
  * List the hits of earlier steps of the chunk, replacing the previous ones.

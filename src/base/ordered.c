@@ -22,13 +22,13 @@ void ts_ordered_fini(struct ts_ordered *o)
 	*o = (struct ts_ordered){ 0 };
 }
 
-/* The last block that begins at or below @key; the first one if all begin above. */
+/* The last block that begins at or below @key; the first one, which may be empty, if all begin above. */
 static size_t find_block(const struct ts_ordered *o, uint64_t key)
 {
-	size_t at = 0;
+	size_t at = 1;
 
 	TS_BISECT(at, o->n, i, o->blocks[i]->keys[0] <= key);
-	return at ? at - 1 : 0;
+	return at - 1;
 }
 
 /* The ordinal of the first key in the block that is not below @key; n if all are. */

@@ -117,7 +117,4 @@ bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int
 /* Returns the table with this name, borrowed; NULL if SQLite has not connected it. */
 struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len);
 
-/* Declare the table that is being connected.  Returns SQLite's result. */
-int ts_sql_declare_table(struct ts_sql *s, const char *schema);
-
 #endif

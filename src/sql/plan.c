@@ -68,6 +68,15 @@ static bool is_comparison(unsigned char op)
 	return op != SQLITE_INDEX_CONSTRAINT_GLOB && ts_sql_operator(op);
 }
 
+const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name)
+{
+	for (size_t i = 0; name && i < s->n; i++) {
+		if (!strcmp(s->recordings[i].name, name))
+			return &s->recordings[i];
+	}
+	return NULL;
+}
+
 bool ts_sql_has_positions(const struct ts_sql_vtab *t)
 {
 	return t->t.verb->takes & TS_TAKES_RANGE && !t->t.range && ts_sql_verb_column(t->t.verb, "position") >= 0 &&

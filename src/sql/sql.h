@@ -40,7 +40,7 @@ struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, c
 			  struct ts_error *err);
 void ts_sql_free(struct ts_sql *s);
 
-/* SQLite's connection, borrowed, with which the caller prepares and steps statements. */
+/* Returns SQLite's connection, borrowed, with which the caller prepares and steps statements. */
 sqlite3 *ts_sql_db(struct ts_sql *s);
 
 /*

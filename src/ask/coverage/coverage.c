@@ -77,21 +77,30 @@ struct coverage {
 
 /* ---------------------------------------------------------------------------------------------- counting */
 
+static bool add_target(struct call_targets *t, uint64_t addr, struct ts_error *err)
+{
+	return ts_covered_find(&t->found, addr) || ts_no_memory(err, "targets of calls");
+}
+
 /* The targets of a block of calls.  Returns false if memory is exhausted. */
-static bool take_block(struct call_targets *t, const struct ts_query *q, uint32_t n_calls)
+static bool take_block(struct call_targets *t, const struct ts_query *q, uint32_t n_calls, struct ts_error *err)
 {
 	struct ts_call calls[TS_CALL_BLOCK];
 	uint32_t n = ts_query_call_block(q, t->thread, t->ordinal, calls);
 
 	for (uint32_t i = 0; i < n && calls[i].ordinal < n_calls; i++) {
-		if (calls[i].kind != TS_CALL_SWITCH && !ts_covered_find(&t->found, calls[i].target))
+		if (calls[i].kind != TS_CALL_SWITCH && !add_target(t, calls[i].target, err))
 			return false;
 	}
 	t->ordinal += TS_CALL_BLOCK - t->ordinal % TS_CALL_BLOCK;
 	return true;
 }
 
-/* A thread's first instruction: what called the function is not recorded. */
+/*
+ * A thread's first instruction: what called the function is not recorded.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
 static bool take_first(struct call_targets *t, struct ts_query *q, struct ts_error *err)
 {
 	uint64_t pos = ts_query_next_step(q, t->thread, 0);
@@ -101,7 +110,7 @@ static bool take_first(struct call_targets *t, struct ts_query *q, struct ts_err
 	if (pos == TS_NO_POS)
 		return true;
 	s = ts_query_step(q, pos, &b, err);
-	return s && (s->pc == TS_NO_PC || ts_covered_find(&t->found, s->pc));
+	return s && (s->pc == TS_NO_PC || add_target(t, s->pc, err));
 }
 
 /* The blocks of one thread after the other.  Returns TS_ITEM if there may be more. */
@@ -116,10 +125,8 @@ static enum ts_next take_next(struct call_targets *t, struct ts_query *q, uint32
 	}
 	is_ours = ts_query_process(q, t->thread) == process;
 	n_calls = is_ours ? ts_query_n_calls(q, t->thread) : 0;
-	if ((is_ours && !t->ordinal && !take_first(t, q, err)) || (t->ordinal < n_calls && !take_block(t, q, n_calls))) {
-		ts_no_memory(err, "targets of calls");
+	if ((is_ours && !t->ordinal && !take_first(t, q, err)) || (t->ordinal < n_calls && !take_block(t, q, n_calls, err)))
 		return TS_FAIL;
-	}
 	if (t->ordinal >= n_calls) {
 		t->thread++;
 		t->ordinal = 0;

@@ -16,7 +16,7 @@
 /* Addresses of code, and the nearest step there that was found. */
 struct ts_step_range {
 	uint64_t first, last;
-	uint64_t pos; /* TS_NO_POS: there is none */
+	uint64_t pos; /* TS_NO_POS: no step is left */
 	bool is_asked;
 };
 

@@ -251,6 +251,26 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
 	return NULL;
 }
 
+uint64_t ts_symbols_function_last(struct ts_symbols *s, uint64_t addr)
+{
+	const struct ts_symbol *found = ts_symbols_function_at(s, addr);
+	uint64_t room = 0;
+	size_t at = 0;
+
+	if (!found || found->addr != addr || found->is_open)
+		return addr;
+	if (found->len)
+		return addr + (found->len - 1);
+	TS_BISECT(at, s->n, i, s->items[i].addr <= addr);
+	for (size_t i = at; i-- > 0 && s->items[i].addr == addr;)
+		room = s->items[i].is_function && s->items[i].room > room ? s->items[i].room : room;
+	while (at < s->n && !s->items[at].is_function)
+		at++;
+	if (at < s->n && s->items[at].addr - addr < room)
+		room = s->items[at].addr - addr;
+	return room ? addr + (room - 1) : addr;
+}
+
 /* How a name is compared with the first @len bytes of another one. */
 static int compare_name(const char *text, const char *name, size_t len)
 {

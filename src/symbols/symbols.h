@@ -99,6 +99,12 @@ void ts_symbols_end_own(struct ts_symbols *s);
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
 
 /*
+ * The last address of the function that begins at @addr, as names of addresses show it: without a length it extends to the next
+ * function.  Returns @addr if no function begins there, or if its end is unknown (is_open).
+ */
+uint64_t ts_symbols_function_last(struct ts_symbols *s, uint64_t addr);
+
+/*
  * The symbol with the name @name (of @len bytes), as in the file or demangled.  Functions take precedence
  * over data.
  *

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--names: names of a stripped program from lists of other tools' forms; the truth is nm of the program before it was stripped."""
+import functools
 import json
 import re
 import subprocess
@@ -15,6 +16,7 @@ def ask(out, *words):
     return [json.loads(line) for line in done.stdout.splitlines()][:-1]
 
 
+@functools.cache
 def program():
     path = build("entries.c", "entries", "-O2 -g -w -no-pie")
     functions = [(int(a, 16), n) for a, k, n in re.findall(r"^(\w+) (\w) (\S+)$", subprocess.run(
@@ -66,6 +68,16 @@ def names_are_those_of(form):
 
 for form in nm, plain, ghidra, ida, linker:
     add_case(f"names of {form.__name__}", names_are_those_of, form)
+
+
+@case
+def a_name_without_a_size_extends_to_the_next_one():
+    with open("names.txt", "w") as out:
+        out.write(nm(program())[0])
+    steps = {r["function"]: r["steps"] for r in ask("entries.ucir", "hot", "1000", "--names", "names.txt")}
+    for name in "leaf", "outer":
+        assert len(ask("entries.ucir", "steps", name, "--names", "names.txt")) == steps[name] > 1, (name, steps)
+        assert sum(r["steps"] for r in ask("entries.ucir", "coverage", name, "--names", "names.txt")) == steps[name], (name, steps)
 
 
 @case

@@ -325,6 +325,12 @@ def hostile_names_are_only_text():
         quoted = odd.replace("'", "''")
         done = run("hostile.text", f"SELECT addr('{quoted}'), sym(addr('{quoted}'))", "--names", "odd.names", "--json")
         assert list(json.loads(done.stdout.splitlines()[0]).values()) == [0x401000, odd], (odd, done)
+    for odd in "a, 8 in 0:9", "a'); DROP TABLE step; --\"{}[*]?%s", "a:b+1 first 2", "'quoted' *":
+        pathlib.Path("odd.names").write_text(f"0x401000 T {odd}\n")
+        quoted = odd.replace("'", "''")
+        for question in "executions", "steps", "coverage":     # an argument is a value: all of it is the name
+            done = run("hostile.text", f"SELECT count(*) FROM {question}('{quoted}')", "--names", "odd.names", "--json")
+            assert list(json.loads(done.stdout.splitlines()[0]).values()) == [2 - (question == "executions")], (question, odd, done)
     done = run("hostile.text", "SELECT addr('b''); DROP')", "--names", "odd.names")
     assert done.returncode == 2 and "''" not in done.stderr, done      # the sentence quotes what is not known
 

@@ -54,14 +54,6 @@ static bool look_at_resolver(struct ts_ask *ask, uint32_t process, uint64_t reso
 	return true;
 }
 
-/* The last byte of the function that begins at @addr. */
-static uint64_t end_of(struct ts_ask *ask, uint64_t addr)
-{
-	const struct ts_symbol *s = ts_symbols_function_at(ask->symbols, addr);
-
-	return s && s->addr == addr && s->len ? addr + (s->len - 1) : addr;
-}
-
 enum ts_next ts_ifunc_resolve(struct ts_rows *rows, struct ts_what *what, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_ask *ask = rows->ask;
@@ -89,6 +81,6 @@ enum ts_next ts_ifunc_resolve(struct ts_rows *rows, struct ts_what *what, struct
 	snprintf(rows->note, sizeof(rows->note), "the function is indirect (IFUNC): its resolver at 0x%" PRIx64 " chose the code at 0x%" PRIx64,
 		 resolver, target);
 	what->addr = target;
-	what->last = end_of(ask, target);
+	what->last = ts_symbols_function_last(ask->symbols, target);
 	return TS_ITEM;
 }

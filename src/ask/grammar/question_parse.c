@@ -92,6 +92,16 @@ static bool is_quoted(const struct ts_words *w)
 	return w->len > 2 && w->p[0] == '\'' && memchr(w->p + 1, '\'', w->len - 1) == w->p + w->len - 1;
 }
 
+/* The value of an argument that is the whole name of a symbol, with what ends other words or makes them patterns. */
+static bool take_whole_name(const struct ts_ask *ask, struct ts_words *w)
+{
+	if (!w->is_value || !ask->symbols || !w->len || !strpbrk(w->p, " \t,:;'\"*?[") ||
+	    !ts_symbols_find(ask->symbols, w->p, strlen(w->p)))
+		return false;
+	w->len = strlen(w->p);
+	return true;
+}
+
 /* VARIABLE or VARIABLE,LEN. */
 static void take_local(struct ts_question *qn, const char *text, size_t len)
 {
@@ -110,14 +120,18 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 		       struct ts_error *err)
 {
 	const char *text;
+	bool is_quote;
 	size_t len;
 
 	if (!ts_words_have_operand(w, qn->verb))
 		return ts_words_fail(w, w->len ? "is not a register, an address or a symbol"
 						     : "a register, an address or a symbol is expected", err);
-	join_parameters(w);
-	text = w->p + is_quoted(w);
-	len = w->len - 2 * (size_t)is_quoted(w);
+	is_quote = !take_whole_name(ask, w);
+	if (is_quote)
+		join_parameters(w);
+	is_quote = is_quote && is_quoted(w);
+	text = w->p + is_quote;
+	len = w->len - 2 * (size_t)is_quote;
 	if (ask->symbols && !is_about_code(qn->verb))
 		take_local(qn, text, len);
 	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, text, len,
@@ -137,6 +151,9 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 		return ts_words_fail(w, "is a physical address, which only history, accesses, last-X, next-X, memory and strings take", err);
 	if (is_about_code(qn->verb))
 		note_other_code(qn, ask, w);
+	if (qn->what.is_open && qn->verb->operand == TS_OPERAND_CODE_OR_NONE)
+		snprintf(qn->local_note, sizeof(qn->local_note),
+			 "the end of this function is unknown: rows are those of its first instruction; ADDR:END has all of a range");
 	ts_words_next(w);
 	return true;
 }
@@ -167,7 +184,7 @@ static bool is_linked(const struct ts_ask *ask, const struct ts_words *w, char n
 static bool parse_callee(struct ts_question *qn, const struct ts_ask *ask, struct ts_words *w,
 			 struct ts_error *err)
 {
-	if (is_pattern(w) || is_overloaded(ask, w))
+	if (!take_whole_name(ask, w) && (is_pattern(w) || is_overloaded(ask, w)))
 		return ts_words_copy(qn->operand, w, err);
 	if (is_linked(ask, w, qn->operand)) {
 		ts_words_next(w);

@@ -246,13 +246,18 @@ static size_t take_line(struct ts_what *what, const char *text, size_t len, size
 	return file_len + 1 + digits;
 }
 
-static bool take(struct ts_what *what, const struct ts_symbol *s)
+static bool take(struct ts_what *what, const struct ts_symbol *s, struct ts_symbols *symbols)
 {
+	bool is_sizeless = what->is_code && s->is_function && !s->len;
+
 	what->addr = s->addr;
 	what->last = s->addr + (s->len ? s->len - 1 : 0);
 	what->is_function = s->is_function;
 	what->is_indirect = s->is_indirect;
 	what->is_inlined = false;
+	what->is_open = is_sizeless && s->is_open;
+	if (is_sizeless)
+		what->last = ts_symbols_function_last(symbols, what->addr);
 	return true;
 }
 
@@ -270,7 +275,7 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 	if (may_be_inlined)
 		ts_symbols_mean_inlined(symbols, text, len, &places);
 	if (s && !places.n)
-		return take(what, s);
+		return take(what, s, symbols);
 	if (!places.n && all.n < 2 && has_offset) {
 		m = ts_symbols_mean_module(symbols, text, len, &all);
 		what->addr = what->last = m ? m->first : 0;
@@ -285,7 +290,7 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 			return true;
 	}
 	if (!places.n && !all.n && (s = ts_symbols_mean_qualified(symbols, text, len, what->is_code, &all)))
-		return take(what, s);
+		return take(what, s, symbols);
 	if (places.n > 1)
 		list_meanings(&places, text, len, err);
 	else if (all.n > 1)
@@ -308,7 +313,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 		n = name_len(text, len, false);
 	s = symbols && n != len ? ts_symbols_find(symbols, text, len) : NULL;
 	if (s) { /* its name contains what ends other names */
-		take(what, s);
+		take(what, s, symbols);
 		return len;
 	}
 	line = take_line(what, text, len, n, symbols, err);
@@ -330,7 +335,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 	if (digits != n - end - 1 || !ts_add(what->addr, off, &what->addr))
 		return unknown(text, n, "has an offset that is not a number", err);
 	what->last = what->addr;
-	what->is_function = what->is_indirect = false;
+	what->is_function = what->is_indirect = what->is_open = false;
 	return n;
 }
 

@@ -34,6 +34,7 @@ struct ts_what {
 	uint64_t addr, last;
 	bool is_physical;     /* phys:ADDR: a physical address of a machine */
 	bool is_code;         /* while parsing: functions take precedence over data of the same name */
+	bool is_open;         /* a function whose end is unknown: what is its first byte */
 	bool is_indirect;     /* an indirect function: addr is its resolver's address */
 	bool is_inlined;      /* a function that was inlined at one place: addr is its first instruction there */
 	bool is_named;        /* the text is, or begins with, a name */

@@ -18,7 +18,7 @@
 
 #include "insn.h"
 #include "operand.h"
-#include "src/base/hash.h"
+#include "src/base/collections/hash.h"
 #include "word_ops.h"
 
 /* Limits of a plan.  No plan is made for a frame that exceeds one of them. */

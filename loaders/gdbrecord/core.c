@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/bytes.h"
 #include "src/object/elf_image.h"
 #include "src/trace/step.h"

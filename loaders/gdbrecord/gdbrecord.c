@@ -23,7 +23,7 @@
 #include "rax_lookahead.h"
 #include "loaders/kit/program.h"
 #include "loaders/loader.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "log.h"
 
 /* Mapped files, as a CORE/NT_FILE note lists them. */

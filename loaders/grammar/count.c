@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "loaders/kit/line_reader.h"
-#include "match.h"
+#include "loaders/grammar/language/match.h"
 
 /* The number of counted lines, the number of shown lines that no pattern matches, and their characters. */
 #define MAX_COUNTED 10000u

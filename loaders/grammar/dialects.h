@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "grammar.h"
+#include "loaders/grammar/language/grammar.h"
 #include "log.h"
 #include "loaders/loader.h"
 

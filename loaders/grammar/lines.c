@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "image.h"
+#include "loaders/grammar/code/image.h"
 
 void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64_t off)
 {

@@ -6,11 +6,11 @@
 #ifndef LOADERS_GRAMMAR_LINES_H
 #define LOADERS_GRAMMAR_LINES_H
 
-#include "decoder.h"
+#include "loaders/grammar/code/decoder.h"
 #include "loaders/kit/line_reader.h"
 #include "log.h"
-#include "match.h"
-#include "shown_code.h"
+#include "loaders/grammar/language/match.h"
+#include "loaders/grammar/code/shown_code.h"
 #include "tags.h"
 
 /* A line that begins a step or a state, with its effects in a batch of its own. */

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "grammar.h"
-#include "insn.h"
-#include "line.h"
+#include "loaders/grammar/language/grammar.h"
+#include "loaders/grammar/code/insn.h"
+#include "loaders/grammar/language/line.h"
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
-#include "shown_code.h"
+#include "loaders/grammar/code/shown_code.h"
 #include "src/source/source.h"
 #include "src/trace/reader.h"
 #include "states.h"

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "dialects.h"
-#include "image.h"
+#include "loaders/grammar/code/image.h"
 #include "loaders/kit/line_reader.h"
 #include "loaders/kit/program.h"
 #include "loaders/loader.h"
 #include "log.h"
-#include "match.h"
-#include "names.h"
+#include "loaders/grammar/language/match.h"
+#include "loaders/grammar/language/names.h"
 #include "src/arch/operands/operands.h"
 #include "src/object/elf_image.h"
 

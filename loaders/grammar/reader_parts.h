@@ -5,12 +5,12 @@
 #ifndef LOADERS_GRAMMAR_READER_PARTS_H
 #define LOADERS_GRAMMAR_READER_PARTS_H
 
-#include "decoder.h"
+#include "loaders/grammar/code/decoder.h"
 #include "lines.h"
 #include "loaders/kit/line_reader.h"
 #include "loaders/kit/threads.h"
 #include "log.h"
-#include "match.h"
+#include "loaders/grammar/language/match.h"
 #include "states.h"
 
 struct grammar_later {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/trace/point.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 void grammar_files_init(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set)
 {

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "grammar.h"
+#include "loaders/grammar/language/grammar.h"
 #include "src/arch/arch.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/trace/step.h"
 
 struct ts_point;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 #define GRAMMAR_MAX_TAGS 64u
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <threads.h>
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/cursor.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 /*
  * Where chunks are shorter than SHORT_CHUNK, reading WINDOW_LEN bytes takes less time than reading their headers one

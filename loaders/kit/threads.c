@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "src/base/hash.h"
+#include "src/base/collections/hash.h"
 
 void threads_fini(struct threads *t)
 {

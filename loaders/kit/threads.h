@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash_table.h"
 #include "src/trace/reader.h"
 
 #define THREADS_MAX 16384u

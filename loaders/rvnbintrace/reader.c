@@ -24,7 +24,7 @@
 
 #include "loaders/kit/insn_len.h"
 #include "src/trace/point.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 
 /* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
 #define MIN_LEFT 2048u

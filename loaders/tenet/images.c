@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "loaders/kit/line_reader.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 #include "src/source/sibling_file.h"
 
 #define MAX_LINE   4096u

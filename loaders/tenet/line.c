@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */
 

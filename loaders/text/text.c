@@ -22,7 +22,7 @@
 #include "loaders/kit/line_reader.h"
 #include "src/trace/point.h"
 #include "loaders/loader.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 #define MAGIC "tracestub text 1 "
 

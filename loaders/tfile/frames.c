@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/bytes.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 /* ---------------------------------------------------------------------------------------- numbers, memory */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "loaders/kit/line_reader.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 /* gdb refuses lines of 1,000 bytes, but writes them. */
 #define MAX_LINE 65535

@@ -11,7 +11,7 @@
 
 #include "loaders/kit/warn.h"
 #include "loaders/kit/window.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/cursor.h"
 #include "src/frames/frames.h"
 #include "src/frames/tracepoint.h"

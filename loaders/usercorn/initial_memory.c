@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 
 static void free_task(struct ucir_task *t)
 {

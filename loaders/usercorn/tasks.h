@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "src/trace/point.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 /* A part of an open group: the ops at [off, end) of the stream.  At off, the frame has `left` more ops. */

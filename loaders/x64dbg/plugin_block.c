@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "block.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/cursor.h"
 
 #define FACTS_TYPE 0x80u

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 #include "packets.h"
-#include "protocol/session/asking.h"
+#include "protocol/session/jobs/asking.h"
 #include "protocol/session/breaks.h"
 #include "protocol/session/session.h"
 #include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 #include "src/base/log.h"
-#include "src/base/vec.h"
-#include "src/query/insn_reads.h"
+#include "src/base/collections/vec.h"
+#include "src/query/code/insn_reads.h"
 
 /* The longest list of conditions that one breakpoint may have. */
 #define MAX_CONDITIONS 64

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/session/modules.h"
-#include "protocol/session/proc.h"
+#include "protocol/session/documents/modules.h"
+#include "protocol/session/documents/proc.h"
 #include "protocol/session/session.h"
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 #include "src/source/source.h"
 
 /* Error numbers of the protocol. */

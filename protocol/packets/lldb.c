@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
-#include "protocol/session/threads.h"
-#include "src/base/json.h"
+#include "protocol/session/documents/threads.h"
+#include "src/base/text/json.h"
 
 /*
  * The machine.  No triple: with one of Linux, lldb 14 stops at the program's entry by itself, and continues

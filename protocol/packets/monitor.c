@@ -11,14 +11,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "protocol/session/asking.h"
+#include "protocol/session/jobs/asking.h"
 #include "protocol/session/command.h"
 #include "protocol/session/events.h"
 #include "protocol/session/machine.h"
-#include "protocol/session/save.h"
+#include "protocol/session/documents/save.h"
 #include "protocol/session/session.h"
-#include "protocol/session/wait.h"
-#include "src/base/utf8.h"
+#include "protocol/session/jobs/wait.h"
+#include "src/base/text/utf8.h"
 
 /* ---------------------------------------------------------------------------------------------- positions */
 

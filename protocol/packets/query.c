@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/session/modules.h"
+#include "protocol/session/documents/modules.h"
 #include "protocol/session/events.h"
 #include "protocol/session/session.h"
 #include "protocol/session/stop.h"
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 
 /* ----------------------------------------------------------------------------------------------- features */
 

@@ -8,12 +8,12 @@
  * After "monitor direction reverse" s, c and vCont go backwards, for clients that know neither bs nor bc.
  */
 #include "packets.h"
-#include "protocol/session/asking.h"
-#include "protocol/session/modules.h"
-#include "protocol/session/run_job.h"
+#include "protocol/session/jobs/asking.h"
+#include "protocol/session/documents/modules.h"
+#include "protocol/session/jobs/run_job.h"
 #include "protocol/session/session.h"
 #include "protocol/session/stop.h"
-#include "protocol/session/threads.h"
+#include "protocol/session/documents/threads.h"
 #include "protocol/wire/args.h"
 
 /* What a packet's line in the table says of it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that go through much memory: qSearch:memory, qCRC.  Each is a job (protocol/session/job.h), so that
+ * Packets that go through much memory: qSearch:memory, qCRC.  Each is a job (protocol/session/jobs/job.h), so that
  * other clients are served between its blocks.
  */
 #include "packets.h"

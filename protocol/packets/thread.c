@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
-#include "protocol/session/threads.h"
+#include "protocol/session/documents/threads.h"
 
 /* Take a thread as the only argument; returns TS_NO_THREAD (and @a is bad) if it is not listed here. */
 static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)

@@ -11,11 +11,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "protocol/session/modules.h"
+#include "protocol/session/documents/modules.h"
 #include "protocol/session/session.h"
-#include "protocol/session/threads.h"
+#include "protocol/session/documents/threads.h"
 #include "src/object/elf_image.h"
-#include "src/query/tls.h"
+#include "src/query/files/tls.h"
 
 /*
  * The distance of the program's block below the thread pointer; 0 if there is no block, or it is not known.

@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "protocol/session/save.h"
+#include "protocol/session/documents/save.h"
 #include "protocol/session/session.h"
-#include "protocol/session/wait.h"
+#include "protocol/session/jobs/wait.h"
 
 /* ---------------------------------------------------------------------------------------------- selection */
 

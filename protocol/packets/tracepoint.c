@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
-#include "protocol/session/wait.h"
+#include "protocol/session/jobs/wait.h"
 #include "src/base/clock.h"
 
 /* How long QTStart waits for the end of the run: gdb gives up after six seconds and accepts no ^C before. */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "protocol/session/events.h"
-#include "protocol/session/modules.h"
+#include "protocol/session/documents/modules.h"
 #include "protocol/session/session.h"
-#include "protocol/session/threads.h"
+#include "protocol/session/documents/threads.h"
 #include "protocol/session/trace_frame.h"
 #include "protocol/tracing/tracing.h"
 

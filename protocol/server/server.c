@@ -12,7 +12,7 @@
 
 #include "connection.h"
 #include "protocol/packets/packets.h"
-#include "protocol/session/symbol_tables.h"
+#include "protocol/session/documents/symbol_tables.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 

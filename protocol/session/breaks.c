@@ -5,7 +5,7 @@
 
 #include "protocol/tracing/frame_store.h"
 #include "src/agent/ax.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 void rsp_breaks_init(struct rsp_breaks *b)
 {

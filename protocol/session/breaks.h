@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 
 struct rsp_frame_budget;
 struct ts_ax;

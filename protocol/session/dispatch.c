@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-#include "run_job.h"
-#include "wait.h"
+#include "protocol/session/jobs/run_job.h"
+#include "protocol/session/jobs/wait.h"
 
 static bool handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 

@@ -7,7 +7,7 @@
 
 #include "session.h"
 #include "src/arch/signals.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 
 /* The first event of the kind at the session's position, NULL if there is none. */
 static const struct ts_event_at *event_here(const struct rsp_session *s, enum ts_event_kind kind)

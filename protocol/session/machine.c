@@ -8,7 +8,7 @@
 
 #include "session.h"
 #include "src/query/paging.h"
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 #include "src/symbols/process_names.h"
 
 #define LOW_BITS UINT64_C(0xfff) /* of cr3, which are not part of the address */

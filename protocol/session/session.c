@@ -9,7 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/query/paging.h"
-#include "src/query/thumb.h"
+#include "src/query/code/thumb.h"
 
 /* Where one process alone is looked at, it runs there; the recording may have been read only up to before that. */
 void rsp_session_go_first(struct rsp_session *s)

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "breaks.h"
-#include "goto_parse.h"
-#include "job.h"
+#include "protocol/session/jobs/goto_parse.h"
+#include "protocol/session/jobs/job.h"
 #include "protocol/tracing/tracing.h"
 #include "protocol/wire/args.h"
 #include "protocol/wire/reply.h"

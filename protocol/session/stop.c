@@ -7,7 +7,7 @@
 #include "machine.h"
 #include "session.h"
 #include "src/arch/signals.h"
-#include "threads.h"
+#include "protocol/session/documents/threads.h"
 
 /* One step is in one chunk. */
 #define CHUNKS_A_TURN 4

@@ -7,11 +7,11 @@
 
 #include "src/arch/tdesc.h"
 #include "src/base/log.h"
-#include "src/query/file_match.h"
-#include "src/query/local_files.h"
+#include "src/query/files/file_match.h"
+#include "src/query/files/local_files.h"
 #include "src/query/paging.h"
 #include "src/source/source.h"
-#include "symbol_tables.h"
+#include "protocol/session/documents/symbol_tables.h"
 
 bool rsp_target_grow(struct rsp_target *target)
 {

@@ -11,8 +11,8 @@
 #include "protocol/wire/table.h"
 #include "src/arch/regview.h"
 #include "src/symbols/names.h"
-#include "src/base/buf.h"
-#include "src/query/locate.h"
+#include "src/base/collections/buf.h"
+#include "src/query/files/locate.h"
 #include "src/query/query.h"
 
 struct rsp_collector;

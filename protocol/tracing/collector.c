@@ -8,7 +8,7 @@
 #include <sys/time.h>
 
 #include "src/agent/ax_state.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/clock.h"
 
 /* An action with its expression checked. */

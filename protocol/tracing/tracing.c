@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "protocol/session/target.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/clock.h"
 #include "src/export/frame_bytes.h"
 

@@ -16,7 +16,7 @@
 
 #include "collector.h"
 #include "src/frames/frames.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 
 struct rsp_target;
 struct ts_buf;

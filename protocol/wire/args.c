@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "src/base/buf.h"
-#include "src/base/hex.h"
+#include "src/base/collections/buf.h"
+#include "src/base/text/hex.h"
 
 void rsp_args_fail(struct rsp_args *a)
 {

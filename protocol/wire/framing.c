@@ -7,7 +7,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/error.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 #define INTERRUPT  0x03
 #define ESCAPE_XOR 0x20

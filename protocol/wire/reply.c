@@ -10,7 +10,7 @@
 #include "args.h"
 #include "framing.h"
 #include "src/base/error.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 #define REPLY_MIN 64
 #define TOO_MUCH  SIZE_MAX

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/error.h"
 
 #define NO_PARENT (-1)

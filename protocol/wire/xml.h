@@ -5,7 +5,7 @@
 #ifndef RSP_XML_H
 #define RSP_XML_H
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /*
  * Append @text, as an attribute's value or between tags.  It may contain anything; characters that XML does

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/query/paging.h"
 
 /* The number of memory reads allowed to the expressions of one hit. */

@@ -13,7 +13,7 @@
 
 #include "families.h"
 #include "src/base/error.h"
-#include "src/base/suffix.h"
+#include "src/base/text/suffix.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

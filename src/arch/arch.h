@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/arena.h"
+#include "src/base/collections/arena.h"
 
 struct ts_error;
 

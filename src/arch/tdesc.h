@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "arch.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 /*

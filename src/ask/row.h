@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 enum ts_cell_kind {
 	TS_CELL_NULL,    /* unknown, or not applicable */

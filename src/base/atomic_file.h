@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "buf.h"
+#include "src/base/collections/buf.h"
 #include "error.h"
 
 struct ts_atomic_file {

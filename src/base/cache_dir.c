@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "suffix.h"
-#include "vec.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
 
 bool ts_cache_dir(char dir[PATH_MAX])
 {

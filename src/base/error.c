@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "src/base/text/utf8.h"
 
 void ts_error_reset(struct ts_error *err)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "src/base/text/utf8.h"
 
 static const char *const level_names[] = { "error", "warn", "info", "debug", "trace" };
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "buf.h"
+#include "src/base/collections/buf.h"
 
 /* The share of the work that is done is unknown. */
 #define TS_NO_SHARE (-1.0)

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "bits.h"
-#include "src/base/hash.h"
-#include "src/base/hash_table.h"
-#include "src/base/vec.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/hash_table.h"
+#include "src/base/collections/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 

@@ -21,7 +21,7 @@
 #include "call.h"
 #include "edges.h"
 #include "prefix_code.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct ts_index_file;
 struct ts_index_arrays;

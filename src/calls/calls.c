@@ -7,8 +7,8 @@
 
 #include "call_block.h"
 #include "edges.h"
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 #include "src/index/index_write.h"
 
 /* The end of a call that was sealed open. */

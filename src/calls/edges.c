@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "src/base/buf.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/buf.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 #include "src/index/index_write.h"
 
 void ts_call_edges_fini(struct ts_call_edges *s)

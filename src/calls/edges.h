@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash_table.h"
 
 #define TS_NO_EDGE UINT32_MAX
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 /* Moves that are not near leave the stack, unless they go to a frame's beginning: no frame is that large. */
 #define MAX_FRAME_DOWN (UINT64_C(256) << 10)

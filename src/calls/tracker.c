@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "tracker_parts.h"
 
 /* A call pushes one word or, to another code segment, two. */

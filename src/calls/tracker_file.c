@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/index/index_write.h"
 #include "tracker_parts.h"
 

@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "src/base/atomic_file.h"
-#include "src/base/bisect.h"
-#include "src/base/buf.h"
-#include "src/base/json_text.h"
-#include "src/base/utf8.h"
-#include "src/base/vec.h"
-#include "src/query/call_list.h"
-#include "src/base/hash_table.h"
-#include "src/base/hash.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/buf.h"
+#include "src/base/text/json_text.h"
+#include "src/base/text/utf8.h"
+#include "src/base/collections/vec.h"
+#include "src/query/search/call_list.h"
+#include "src/base/collections/hash_table.h"
+#include "src/base/collections/hash.h"
 
 #define MAX_WAITING  (1u << 16)
 #define STEPS_A_TURN (1u << 16)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/query/paging.h"
-#include "src/query/thumb.h"
+#include "src/query/code/thumb.h"
 
 /* The longest 'M' block. */
 #define MAX_BLOCK 65535u

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 #include "src/frames/frames.h"
 #include "src/query/query.h"

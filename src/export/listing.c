@@ -12,8 +12,8 @@
 
 #include "src/arch/operands/operands.h"
 #include "src/base/atomic_file.h"
-#include "src/base/buf.h"
-#include "src/base/vec.h"
+#include "src/base/collections/buf.h"
+#include "src/base/collections/vec.h"
 
 /* Lines are written when so much has come together. */
 #define MAX_WAITING (1u << 16)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 void ts_frame_init(struct ts_frame *f)
 {

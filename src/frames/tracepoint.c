@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/cursor.h"
-#include "src/base/hash.h"
-#include "src/base/hex.h"
+#include "src/base/collections/hash.h"
+#include "src/base/text/hex.h"
 
 void ts_tracing_init(struct ts_tracing *t)
 {

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/arena.h"
-#include "src/base/buf.h"
+#include "src/base/collections/arena.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 enum ts_action_kind {

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "index_pack.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 
 enum state {
 	UNREAD,

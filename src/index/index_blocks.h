@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "index_block.h"
-#include "signer.h"
+#include "src/index/keys/signer.h"
 
 struct ts_index_blocks;
 

@@ -30,7 +30,7 @@
 #include "index_pack.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/base/io_full.h"
 #include "src/trace/chunk.h"
 

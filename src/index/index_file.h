@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "index_arrays.h"
-#include "index_key.h"
-#include "src/base/buf.h"
+#include "src/index/keys/index_key.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 struct ts_index_file;

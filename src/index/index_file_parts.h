@@ -7,10 +7,10 @@
 #define TS_INDEX_FILE_PARTS_H
 
 #include "index_blocks.h"
-#include "index_key.h"
+#include "src/index/keys/index_key.h"
 #include "index_record.h"
 #include "index_summary.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 /* A section of the record that is being written. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "index_key.h"
+#include "src/index/keys/index_key.h"
 #include "src/base/error.h"
 
 #define TS_INDEX_HEADER_LEN 104

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "index_block.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct ts_index_packer;
 

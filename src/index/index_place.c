@@ -11,9 +11,9 @@
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
-#include "src/base/suffix.h"
+#include "src/base/text/suffix.h"
 #include "src/source/pack.h"
-#include "trace_keys.h"
+#include "src/index/keys/trace_keys.h"
 
 #define SUFFIX ".tsindex"
 

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "index_key.h"
+#include "src/index/keys/index_key.h"
 #include "index_record.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 #define TS_INDEX_SUMMARY_HEAD_LEN 40
 

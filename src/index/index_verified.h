@@ -13,7 +13,7 @@
 
 #include "index_file.h"
 #include "src/source/source.h"
-#include "trace_hash.h"
+#include "src/index/keys/trace_hash.h"
 
 enum ts_index_fit {
 	TS_INDEX_FITS,	   /* the file is unchanged */

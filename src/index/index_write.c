@@ -11,7 +11,7 @@
 
 #include "index_file_parts.h"
 #include "index_pack.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 #define WRITE_LEN (256u << 10)
 

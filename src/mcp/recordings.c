@@ -5,8 +5,8 @@
 
 #include "server.h"
 #include "src/ask/grammar/question.h"
-#include "src/base/json_text.h"
-#include "src/base/suffix.h"
+#include "src/base/text/json_text.h"
+#include "src/base/text/suffix.h"
 #include "src/query/query.h"
 
 /* Find a recording by its path, or by a unique file name; NULL with a sentence in @out. */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "src/base/json.h"
-#include "src/base/json_text.h"
+#include "src/base/text/json.h"
+#include "src/base/text/json_text.h"
 #include "tools.h"
 
 void ts_mcp_reply(struct ts_mcp_server *sv, const json_t *id, const char *result)

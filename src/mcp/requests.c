@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/text/json.h"
 
 bool ts_requests_init(struct ts_requests *r)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* The limits on the number of queued messages, and on the length of their text. */
 #define TS_REQUESTS_MAX     ((size_t)32768)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/json.h"
+#include "src/base/text/json.h"
 #include "src/base/log.h"
 #include "src/base/io_full.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "server.h"
-#include "src/base/json.h"
+#include "src/base/text/json.h"
 #include "src/sql/print.h"
 #include "src/sql/sql.h"
 #include "tools.h"

@@ -10,7 +10,7 @@
 #include "server.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/verbs/verbs.h"
-#include "src/base/json.h"
+#include "src/base/text/json.h"
 #include "src/query/query.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"

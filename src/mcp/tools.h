@@ -13,7 +13,7 @@
 
 #include "src/ask/grammar/question.h"
 #include "src/ask/verb.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 enum ts_mcp_tool {
 	TS_MCP_OVERVIEW,

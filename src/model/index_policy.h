@@ -10,7 +10,7 @@
 
 #include "options.h"
 #include "src/index/index_place.h"
-#include "src/index/trace_hash.h"
+#include "src/index/keys/trace_hash.h"
 #include "src/source/source.h"
 #include "src/timeline/timeline.h"
 

@@ -8,7 +8,7 @@
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "src/index/index_parts.h"
-#include "src/index/layout_cache.h"
+#include "src/index/keys/layout_cache.h"
 #include "src/object/image.h"
 #include "src/query/query.h"
 #include "src/source/source.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "object.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/source/rooted.h"
 
 void ts_image_init(struct ts_image *img)

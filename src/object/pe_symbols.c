@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/bytes.h"
 
 /* A table that is longer is not read. */

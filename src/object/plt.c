@@ -15,8 +15,8 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 #define PAGE_MASK UINT64_C(0xfff)
 

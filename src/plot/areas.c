@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "labels.h"
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 /* Spans that are nearer than that are one. */
 #define NEAR 4096u

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "src/ask/verbs/cells.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/symbols/names.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 
 #define STEPS_A_TURN 1000000u
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "src/base/json.h"
-#include "src/base/utf8.h"
+#include "src/base/text/json.h"
+#include "src/base/text/utf8.h"
 
 #define REPLACEMENT 0xfffdu
 

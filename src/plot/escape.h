@@ -9,7 +9,7 @@
 #ifndef TS_PLOT_ESCAPE_H
 #define TS_PLOT_ESCAPE_H
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /*
  * Append @text to XML, as the content of an element or between double quotes.  Bytes that are not UTF-8, and

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/hash.h"
+#include "src/base/collections/hash.h"
 
 bool ts_labels_init(struct ts_labels *l)
 {

@@ -8,10 +8,10 @@
 
 #include "owners.h"
 #include "src/ask/verbs/cells.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/symbols/names.h"
-#include "src/base/vec.h"
-#include "src/query/scan.h"
+#include "src/base/collections/vec.h"
+#include "src/query/search/scan.h"
 
 /* A range of at most so many chunks is decoded. */
 #define MAX_DECODED 64u

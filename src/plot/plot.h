@@ -19,7 +19,7 @@
 #include "grid.h"
 #include "labels.h"
 #include "src/ask/verb.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "timeline_marks.h"
 
 struct ts_plot_bounds {

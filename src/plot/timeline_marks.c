@@ -8,9 +8,9 @@
 
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
-#include "src/base/bisect.h"
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
 #include "src/symbols/names.h"
 #include "src/query/query.h"
 

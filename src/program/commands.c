@@ -8,8 +8,8 @@
 
 #include "src/ask/grammar/question.h"
 #include "src/base/log.h"
-#include "src/base/suffix.h"
-#include "src/base/utf8.h"
+#include "src/base/text/suffix.h"
+#include "src/base/text/utf8.h"
 #include "src/export/call_file.h"
 #include "src/export/export.h"
 #include "src/export/listing.h"

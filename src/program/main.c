@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/log.h"
-#include "src/index/trace_keys.h"
+#include "src/index/keys/trace_keys.h"
 #include "src/model/model.h"
 #include "src/program/ask/sql_prompt.h"
 #include "src/program/cli/interrupt.h"

@@ -7,8 +7,8 @@
 #include "query.h"
 #include "snapshot.h"
 #include "src/arch/syscall_name.h"
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 #define N_NUMBERS 64u
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "forks.h"
-#include "insns.h"
-#include "read_chunks.h"
+#include "src/query/code/insns.h"
+#include "src/query/search/read_chunks.h"
 #include "run_chunks.h"
 #include "snapshot.h"
-#include "write_runs.h"
+#include "src/query/search/write_runs.h"
 
 static bool alloc_regs(struct ts_query *q)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chunks.h"
-#include "byte_rule.h"
+#include "src/query/code/byte_rule.h"
 #include "replay.h"
 
 /* So few steps are replayed in no time. */

@@ -32,7 +32,7 @@
 
 #include "src/arch/arch.h"
 #include "src/arch/cpu_mode.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
 #include "src/trace/chunk.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "chunks.h"
-#include "byte_rule.h"
+#include "src/query/code/byte_rule.h"
 #include "query.h"
 #include "src/arch/operands/operands.h"
-#include "insns.h"
+#include "src/query/code/insns.h"
 #include "snapshot.h"
 
 /* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */

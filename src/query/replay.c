@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "byte_rule.h"
+#include "src/query/code/byte_rule.h"
 #include "src/timeline/timeline.h"
 
 void ts_replay_start(struct ts_replay *v, uint64_t chunk)

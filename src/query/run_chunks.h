@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "does.h"
+#include "src/query/code/does.h"
 #include "query.h"
 
 /* A chunk has so many parts: a bit for each says whether such a run has a step in it. */

@@ -6,8 +6,8 @@
 #ifndef TS_SNAPSHOT_H
 #define TS_SNAPSHOT_H
 
-#include "chunk_lines.h"
-#include "mapped.h"
+#include "src/query/search/chunk_lines.h"
+#include "src/query/files/mapped.h"
 #include "query.h"
 #include "src/calls/calls.h"
 #include "src/timeline/timeline.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "shadow.h"
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 #define MIN_RANGES 4096u
 #define MAX_WRITE 65536u /* bytes of one WRITE */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 /* The first region that ends after @addr. */
 static size_t first_after(const struct ts_regions *regions, uint64_t addr)

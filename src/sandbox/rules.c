@@ -14,8 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "src/base/source_name.h"
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
 
 /* Is the rule one for all files of a folder? */
 static bool is_of_folder(enum ts_rule_kind kind)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cause_parts.h"
-#include "src/base/bisect.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 #include "src/query/paging.h"
 
 /* Answers do not grow beyond this. */

@@ -4,7 +4,7 @@
 #define TS_SEARCH_CAUSE_PARTS_H
 
 #include "cause.h"
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash_table.h"
 
 /* A place whose last writer before position @before must be found. */
 struct ts_cause_task {

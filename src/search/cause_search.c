@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cause_parts.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/query/paging.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 
 #define N_TOUCHES     4096u /* a power of two */
 

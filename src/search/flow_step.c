@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "src/arch/syscall_name.h"
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
-#include "src/query/insns.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
+#include "src/query/code/insns.h"
 #include "src/query/paging.h"
 #include "writes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The chunks in which instructions may write a register or flag, found by the runs of instructions that write it
- * (src/query/write_runs.h).
+ * (src/query/search/write_runs.h).
  */
 #ifndef TS_SEARCH_REG_CHUNKS_H
 #define TS_SEARCH_REG_CHUNKS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "location.h"
-#include "src/query/write_runs.h"
+#include "src/query/search/write_runs.h"
 
 /* A search for one location; all zero at first.  It owns nothing. */
 struct ts_reg_chunks {

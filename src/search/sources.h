@@ -8,7 +8,7 @@
 
 #include "location.h"
 #include "src/base/error.h"
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 
 #define TS_MAX_SOURCES 64u
 

@@ -3,14 +3,14 @@
  * The last writer of a location before a position, and the last branch.
  *
  * Registers and flags: the steps before the position are decoded one by one, and from some distance on only
- * runs of instructions that write them (src/query/write_runs.h), or chunks in which the recording shows a
+ * runs of instructions that write them (src/query/search/write_runs.h), or chunks in which the recording shows a
  * change.  Memory: the chunks that the index names.
  */
 #ifndef TS_SEARCH_WRITER_H
 #define TS_SEARCH_WRITER_H
 
 #include "budget.h"
-#include "src/query/write_runs.h"
+#include "src/query/search/write_runs.h"
 #include "writes.h"
 
 struct ts_writer {

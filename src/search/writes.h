@@ -13,7 +13,7 @@
 
 #include "location.h"
 #include "src/base/error.h"
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 #include "src/query/query.h"
 #include "src/trace/step.h"
 

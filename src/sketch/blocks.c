@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 
 /* More are dropped before a chunk: 20 MB. */
 #define MAX_BLOCKS (1u << 16)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash_table.h"
 
 #define TS_BLOCK_LEN 256u
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* A table of at most 2^MAX_TABLE_BITS slots is at most half full. */
 #define MIN_TABLE_BITS 12u

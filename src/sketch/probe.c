@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sketch.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 
 #define N_WORDS ((TS_SEGMENT_CHUNKS + 63u) / 64u)
 

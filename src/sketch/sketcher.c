@@ -6,7 +6,7 @@
 
 #include "grams.h"
 #include "shorts.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* Bytes before and after a change that share a window with it. */
 #define REACH (TS_GRAM_LEN - 1)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "source.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "zstd_frames.h"
 
 #define BLOCK       512u

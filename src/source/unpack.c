@@ -25,7 +25,7 @@
 #include "codec.h"
 #include "pack.h"
 #include "spool.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/cache_dir.h"
 #include "src/base/cursor.h"
 #include "zstd_frames.h"

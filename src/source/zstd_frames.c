@@ -18,7 +18,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/cursor.h"
 
 #define HEAD_LEN      8u

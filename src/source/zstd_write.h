@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "src/base/atomic_file.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 struct ts_zstd_writer {

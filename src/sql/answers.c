@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "table.h"
 #include "wire.h"
 

@@ -6,7 +6,7 @@
 #define TS_SQL_ANSWERS_H
 
 #include "sql.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct ts_sql_answers;
 

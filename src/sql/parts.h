@@ -4,7 +4,7 @@
 #define TS_SQL_PARTS_H
 
 #include "sql.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct ts_sql {
 	sqlite3 *db; /* owned */

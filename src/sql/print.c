@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "src/ask/row.h"
-#include "src/base/csv.h"
-#include "src/base/json_text.h"
-#include "src/base/utf8.h"
+#include "src/base/text/csv.h"
+#include "src/base/text/json_text.h"
+#include "src/base/text/utf8.h"
 
 /* The widths of a table's columns are those of this many rows; a wider cell moves the rest of its line. */
 #define MAX_WAITING 1000u

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
-#include "src/base/fit.h"
+#include "src/base/collections/buf.h"
+#include "src/base/text/fit.h"
 
 enum ts_sql_form {
 	TS_SQL_TSV,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "src/ask/verb.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 /* A statement that would decode more steps than this is refused, unless the caller allows it. */

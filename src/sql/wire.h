@@ -32,7 +32,7 @@ SQLITE_EXTENSION_INIT3
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/cursor.h"
 
 /* The limit on the length of a message. */

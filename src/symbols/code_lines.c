@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
-#include "src/base/buf.h"
-#include "src/base/hash.h"
-#include "src/base/hash_table.h"
-#include "src/base/vec.h"
-#include "src/object/linetab.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/buf.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/hash_table.h"
+#include "src/base/collections/vec.h"
+#include "src/object/debug/linetab.h"
 
 struct file {
 	struct ts_source *src; /* owned */

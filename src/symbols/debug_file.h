@@ -6,7 +6,7 @@
 #ifndef TS_SYMBOLS_DEBUG_FILE_H
 #define TS_SYMBOLS_DEBUG_FILE_H
 
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 #include "src/source/source.h"
 
 /* The system's folder of debug files. */

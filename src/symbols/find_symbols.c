@@ -7,7 +7,7 @@
 #include "src/base/log.h"
 #include "src/object/object.h"
 #include "src/object/pe_symbols.h"
-#include "src/query/locate.h"
+#include "src/query/files/locate.h"
 #include "src/query/paging.h"
 #include "src/source/source.h"
 

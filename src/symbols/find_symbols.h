@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 #include "src/query/query.h"
 #include "symbols.h"
 #include "src/search/budget.h"

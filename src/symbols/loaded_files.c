@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 
 /* Modules may overlap: at most this many before an address are looked at. */
 #define MAX_BACK 64u

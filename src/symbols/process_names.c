@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 #include "src/source/source.h"
 
 #define MAX_FILE     (1u << 20)

@@ -7,8 +7,8 @@
 #ifndef TS_SYMBOLS_SIGNATURES_H
 #define TS_SYMBOLS_SIGNATURES_H
 
-#include "src/object/prototypes.h"
-#include "src/object/variables.h"
+#include "src/object/debug/prototypes.h"
+#include "src/object/debug/variables.h"
 
 /* A power of two. */
 #define TS_N_SIGNATURES 256u
@@ -46,7 +46,7 @@ bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src
 const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);
 
 /*
- * Find the variable @text at the instruction at frame->pc: src/object/variables.h.  Here frame->pc is the address
+ * Find the variable @text at the instruction at frame->pc: src/object/debug/variables.h.  Here frame->pc is the address
  * in memory; frame->bias is filled in.
  */
 void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
@@ -57,7 +57,7 @@ void ts_signatures_in_global(struct ts_signatures *s, struct ts_variable_frame *
 			     size_t len, struct ts_variable *v);
 
 /*
- * Call @found for each place at which the function @name was inlined into the program's own code: src/object/prototypes.h, but
+ * Call @found for each place at which the function @name was inlined into the program's own code: src/object/debug/prototypes.h, but
  * @addr is an address in memory.
  *
  * Returns false if there may be more places.

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "src/base/source_name.h"
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
 #include "src/base/io_full.h"
 
 struct ts_source_text {

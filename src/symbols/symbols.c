@@ -8,8 +8,8 @@
 
 #include "debug_file.h"
 #include "demangle.h"
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
 #include "src/object/object.h"
 #include "src/object/symtab.h"
 #include "symbols_parts.h"

@@ -7,9 +7,9 @@
 
 #include "loaded_files.h"
 #include "signatures.h"
-#include "src/base/arena.h"
-#include "src/base/buf.h"
-#include "src/query/tls.h"
+#include "src/base/collections/arena.h"
+#include "src/base/collections/buf.h"
+#include "src/query/files/tls.h"
 #include "symbol.h"
 #include "thread_locals.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "demangle.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/object/elf_image.h"
 #include "src/object/symtab.h"
 

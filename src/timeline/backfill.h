@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "section.h"
+#include "src/timeline/file/section.h"
 #include "src/base/error.h"
 #include "timeline.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 /* Room for one more address space in both arrays.  Returns false if memory is exhausted. */
 static bool room_for_memory(struct ts_timeline *tl)

@@ -8,13 +8,13 @@
 
 #include <stdatomic.h>
 
-#include "mode_builder.h"
-#include "runs_builder.h"
-#include "space_builder.h"
+#include "src/timeline/world/mode_builder.h"
+#include "src/timeline/runs/runs_builder.h"
+#include "src/timeline/space/space_builder.h"
 #include "src/base/thread.h"
 #include "src/trace/feed.h"
 #include "timeline.h"
-#include "world_builder.h"
+#include "src/timeline/world/world_builder.h"
 
 /* The destination of the effects of a step. */
 struct ts_target {

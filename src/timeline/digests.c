@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/index/index_blocks.h"
 
 void ts_digests_fini(struct ts_digests *d)

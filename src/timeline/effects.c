@@ -3,7 +3,7 @@
  * What the effects of steps do to what is built.
  */
 #include "builder.h"
-#include "journal.h"
+#include "src/timeline/file/journal.h"
 
 bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread)
 {

@@ -6,7 +6,7 @@
 
 #include <zstd.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/index/index_write.h"
 
 /* Shorter points are stored as they are: packing one takes some microseconds. */

@@ -15,18 +15,18 @@
 #include <stdint.h>
 
 #include "digests.h"
-#include "lines.h"
-#include "mode.h"
+#include "src/timeline/space/lines.h"
+#include "src/timeline/world/mode.h"
 #include "points.h"
-#include "runs.h"
-#include "section.h"
-#include "space.h"
+#include "src/timeline/runs/runs.h"
+#include "src/timeline/file/section.h"
+#include "src/timeline/space/space.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
 #include "src/index/index_file.h"
 #include "src/object/image.h"
 #include "src/trace/reader.h"
-#include "world.h"
+#include "src/timeline/world/world.h"
 
 /* Each thread's registers have this many addresses of the register space. */
 #define TS_REGS_STRIDE UINT64_C(65536)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "reader.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
 #include "step.h"

@@ -19,7 +19,7 @@
 
 #include "batch.h"
 #include "reader.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 #include "step.h"
 

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "point.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *ops, const char *format)
 {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "src/arch/arch.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
 #include "src/object/image.h"

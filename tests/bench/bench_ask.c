@@ -34,7 +34,7 @@
 #include "src/ask/output/answer.h"
 #include "src/symbols/names.h"
 #include "src/ask/verb.h"
-#include "src/query/find_filter.h"
+#include "src/query/search/find_filter.h"
 
 #define MAX_SIZES   8
 #define N_QUESTIONS 1000

@@ -29,9 +29,9 @@
 #include "recording.h"
 #include "src/base/thread.h"
 #include "src/calls/calls.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 #include "rsp.h"
-#include "src/timeline/lines.h"
+#include "src/timeline/space/lines.h"
 
 #define N_REOPEN   5
 #define MAX_RUNS   10

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/index/layout_cache.h"
+#include "src/index/keys/layout_cache.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
 

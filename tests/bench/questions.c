@@ -6,7 +6,7 @@
 
 #include "bench.h"
 #include "src/query/chunks.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 #include "src/timeline/timeline.h"
 
 #define N_SAMPLES 4096

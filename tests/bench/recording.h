@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct bench_recording {
 	uint64_t n_steps; /* that were written */

@@ -177,7 +177,7 @@ def a_trace_that_has_changed_is_indexed_again():
 
 
 def outside_samples(length, at):
-    """The first place from @at that is in none of the samples (src/index/index_key.c)."""
+    """The first place from @at that is in none of the samples (src/index/keys/index_key.c)."""
     samples = [(0, 65536), (length - 65536, length)] + [(length // 17 * i, length // 17 * i + 4096) for i in range(1, 17)]
     return next(k for k in range(at, length) if not any(a <= k < b for a, b in samples))
 

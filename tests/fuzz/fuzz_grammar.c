@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "fuzz_reader.h"
 
-#include "loaders/grammar/grammar.h"
+#include "loaders/grammar/language/grammar.h"
 #include "loaders/loader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/grammar/grammar.h"
-#include "loaders/grammar/match.h"
-#include "loaders/grammar/names.h"
+#include "loaders/grammar/language/grammar.h"
+#include "loaders/grammar/language/match.h"
+#include "loaders/grammar/language/names.h"
 
 static const char *const lines[] = {
 	"0, 0x401000, 0xed31, \"\", store, 0x7f66e75ffe28, rsp -> 0x00007f66e75ffe28                ",

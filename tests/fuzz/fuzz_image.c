@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "src/object/image.h"
-#include "src/object/linetab.h"
+#include "src/object/debug/linetab.h"
 #include "src/object/object.h"
 #include "src/object/symtab.h"
 

@@ -23,9 +23,9 @@
 
 #include "fuzz_opened.h"
 #include "loaders/loader.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 #include "src/base/log.h"
-#include "src/index/trace_keys.h"
+#include "src/index/keys/trace_keys.h"
 #include "src/model/model.h"
 #include "src/program/cli/cli.h"
 #include "src/program/open/packed.h"

@@ -14,8 +14,8 @@
 #include "fuzz_opened.h"
 #include "src/ask/output/answer.h"
 #include "src/base/log.h"
-#include "src/query/local_files.h"
-#include "src/query/locate.h"
+#include "src/query/files/local_files.h"
+#include "src/query/files/locate.h"
 #include "src/symbols/find_symbols.h"
 
 static char out_path[64];

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "src/arch/arch.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 #define SERVED_MAX_EDITS   16u
 #define SERVED_MAX_THREADS 4u

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "src/object/object.h"
-#include "src/object/prototypes.h"
-#include "src/object/variables.h"
+#include "src/object/debug/prototypes.h"
+#include "src/object/debug/variables.h"
 
 static bool read_register(void *user, unsigned number, uint64_t *value)
 {

@@ -18,15 +18,15 @@ APART = re.compile(r"src/recorder(-vg)?/")
 KINDS = {
     "growable array (base/vec, base/buf)": (
         r"\brealloc\(",
-        "src/base/vec.c src/base/buf.c",
-        "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
+        "src/base/collections/vec.c src/base/collections/buf.c",
+        "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/documents/threads.c " \
         "protocol/tracing/collector.c " \
         "src/program/open/opening.c src/record/op_piece.c src/record/records.c " \
         "src/search/cause_nodes.c src/symbols/names.c " \
-        "src/timeline/postings.c src/timeline/runs_builder.c " \
+        "src/timeline/runs/postings.c src/timeline/runs/runs_builder.c " \
         "src/trace/step.c"),
     "hash table of items by their keys (base/hash_table)": (
-        r"\+ 1\) [&%] \(?[\w>.()-]*(mask|slots|table|cap|SLOTS)\b", "src/base/hash_table.c src/base/hash_table.h",
+        r"\+ 1\) [&%] \(?[\w>.()-]*(mask|slots|table|cap|SLOTS)\b", "src/base/collections/hash_table.c src/base/collections/hash_table.h",
         # items of the one are removed, and the other gives up after some slots
         "src/ask/find/matches.c src/sketch/grams.c"),
     "search by halves (base/bisect)": (
@@ -34,7 +34,7 @@ KINDS = {
         "loaders/bap/toc.c "       # a comparison that can fail
         "src/sketch/sketch.c"),    # checks the order of what it passes
     "priority queue (base/heap)": (
-        r"\(i - 1\) / 2[\])]", "src/base/heap.c", "protocol/tracing/collector.c"),
+        r"\(i - 1\) / 2[\])]", "src/base/collections/heap.c", "protocol/tracing/collector.c"),
     "nearer of two chunks or positions (trace/chunk.h)": (
         r"== (TS_NO_CHUNK|TS_NO_POS|UINT64_MAX) \|\| b == (TS_NO_CHUNK|TS_NO_POS|UINT64_MAX)", "src/trace/chunk.h", ""),
     "effects on memory (trace/step.h)": (
@@ -54,11 +54,11 @@ KINDS = {
     "monotonic clock (base/clock)": (
         r"\bclock_gettime\(CLOCK_MONOTONIC", "src/base/clock.h src/base/thread.c", ""),
     "UTF-8 (base/utf8)": (
-        r"0xd800|0x10ffff", "src/base/utf8.c src/base/json_text.h src/ask/grammar/value.c", ""),
+        r"0xd800|0x10ffff", "src/base/text/utf8.c src/base/text/json_text.h src/ask/grammar/value.c", ""),
     "JSON text (base/json)": (
-        r"\bjson_(dumps|dumpb)\(", "src/base/json.h", ""),
+        r"\bjson_(dumps|dumpb)\(", "src/base/text/json.h", ""),
     "numbers in texts (base/cursor, ask/grammar/number)": (
-        r"\bstrtou?ll?\(", "", "loaders/x64dbg/plugin_block.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
+        r"\bstrtou?ll?\(", "", "loaders/x64dbg/plugin_block.c protocol/server/listen.c protocol/session/machine.c protocol/session/documents/proc.c " \
         "src/arch/operands/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
         "src/program/cli/cli_options.c src/program/ask/info_text.c src/program/cli/meter.c src/program/open/packed.c " \
         "src/program/record/record_qemu.c src/program/record/record_vg.c src/source/pack.c"),

@@ -40,7 +40,7 @@ def dialects_of_the_source():
 
 def words_of_grammars():
     """Words of statements and elements, and what may stand after an element's colon."""
-    compiled, patterns = ((TOP / f"loaders/grammar/{name}.c").read_text() for name in ("compile", "pattern"))
+    compiled, patterns = ((TOP / f"loaders/grammar/language/{name}.c").read_text() for name in ("compile", "pattern"))
     statements = re.search(r"settings\[\] = \{(.*?)^\};.*?kinds\[\] = \{(.*?)^\};", compiled, re.M | re.S)
     words = set(re.findall(r'\{ "([a-z-]+)",', statements[1] + statements[2]))
     elements = re.findall(r'^\t\{ "([a-z]+)", EL_\w+, "([^"]*)" \},', patterns, re.M)

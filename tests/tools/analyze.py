@@ -62,7 +62,7 @@ GCC_EXCEPT_IN = {
     # peek() fills both unless the sketcher has failed, which is compared first
     "src/sketch/sketcher.c": ["use-of-uninitialized-value"],
     # without memory @done is false
-    "src/timeline/space_builder.c": ["possible-null-dereference"],
+    "src/timeline/space/space_builder.c": ["possible-null-dereference"],
     # without memory for the ring no stretch of it is looked at
     "src/trace/feed.c": ["possible-null-dereference"],
     # ts_source_read() fills as many bytes as it says

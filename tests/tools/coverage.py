@@ -24,8 +24,8 @@ ROOMS = ("loaders", "protocol", "src")
 # What has to be explained branch by branch: its files, and how many branches of a hundred are to be reached.
 GROUPS = {
     "loaders": (95, "loaders/*"),
-    "index reader": (95, "src/index/* src/timeline/timeline_file.c src/timeline/backfill.c src/timeline/journal.c "
-                         "src/timeline/points.c src/timeline/space_file.c src/timeline/*_section.c "
+    "index reader": (95, "src/index/* src/timeline/file/timeline_file.c src/timeline/backfill.c src/timeline/file/journal.c "
+                         "src/timeline/points.c src/timeline/space/space_file.c src/timeline/*_section.c "
                          "src/timeline/*_sections.c"),
     "protocol": (92, "protocol/* src/agent/*"),
 }

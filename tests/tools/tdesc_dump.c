@@ -14,7 +14,7 @@
 
 #include "src/arch/arch.h"
 #include "src/arch/tdesc.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 
 static int list(void)

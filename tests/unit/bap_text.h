@@ -20,7 +20,7 @@
 #ifndef TS_TESTS_BAP_TEXT_H
 #define TS_TESTS_BAP_TEXT_H
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* Append the trace that the lines of @text are; the test fails where one is not understood. */
 void bap_text(struct ts_buf *file, const char *text);

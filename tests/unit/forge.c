@@ -9,8 +9,8 @@
 #include "script.h"
 #include "src/calls/calls.h"
 #include "src/index/index_blocks.h"
-#include "src/query/call_list.h"
-#include "src/query/find_filter.h"
+#include "src/query/search/call_list.h"
+#include "src/query/search/find_filter.h"
 #include "src/timeline/timeline.h"
 
 #define MAX_ARRAYS   16384

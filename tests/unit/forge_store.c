@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "forge.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/index/index_directory.h"
 #include "src/index/index_pack.h"
 #include "src/index/index_record.h"

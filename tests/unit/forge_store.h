@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/index/signer.h"
+#include "src/index/keys/signer.h"
 
 /*
  * The same index as @file, which has *len bytes and is as it was built; *len gets its length.  It is signed.

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "script.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 
 enum naive_kind {
 	NAIVE_UNKNOWN, /* starts afresh, nobody knows with what */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "settle.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/trace/point.h"
 
 const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {

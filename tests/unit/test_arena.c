@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/base/arena.h"
+#include "src/base/collections/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

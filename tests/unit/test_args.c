@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "protocol/wire/args.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 #include <stdlib.h>
 #include <string.h>

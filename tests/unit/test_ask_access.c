@@ -9,7 +9,7 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/verbs/places.h"
-#include "src/query/insn_reads.h"
+#include "src/query/code/insn_reads.h"
 #include "src/search/writes.h"
 #include "twins.h"
 

@@ -13,7 +13,7 @@
 #include "naive.h"
 #include "script.h"
 #include "src/ask/diff/diff.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "twins.h"
 
 #define N_TWIN_STEPS 400

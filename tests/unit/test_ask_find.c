@@ -9,7 +9,7 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/find/matches.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/query/paging.h"
 #include "twins.h"
 

@@ -6,7 +6,7 @@
 
 #include "ask_text.h"
 #include "machine.h"
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 #include "src/trace/chunk.h"
 
 #include <string.h>

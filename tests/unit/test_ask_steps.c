@@ -9,7 +9,7 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/grammar/what.h"
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 #include "twins.h"
 
 #include <inttypes.h>

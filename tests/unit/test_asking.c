@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/session/asking.h"
+#include "protocol/session/jobs/asking.h"
 #include "src/ask/verb.h"
 #include "src/symbols/find_symbols.h"
 

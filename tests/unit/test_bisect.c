@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 
 #define MAX_N 40u
 

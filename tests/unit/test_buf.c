@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 #include <string.h>
 

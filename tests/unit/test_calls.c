@@ -11,8 +11,8 @@
 
 #include "calls_case.h"
 #include "src/calls/linkage.h"
-#include "src/query/call_list.h"
-#include "src/timeline/section.h"
+#include "src/query/search/call_list.h"
+#include "src/timeline/file/section.h"
 #include "src/timeline/timeline.h"
 
 /* ------------------------------------------------------------------------------------------- the test */

@@ -6,7 +6,7 @@
 
 #include "src/symbols/demangle.h"
 #include "src/symbols/symbols.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 #include <stdlib.h>
 #include <string.h>

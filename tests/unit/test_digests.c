@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "script.h"
-#include "src/query/scan.h"
+#include "src/query/search/scan.h"
 #include "src/timeline/timeline.h"
 
 /* What one of the steps of the chunk does otherwise. */

@@ -8,7 +8,7 @@
 #include "script.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
-#include "src/timeline/event_list.h"
+#include "src/timeline/world/event_list.h"
 
 #include <stdio.h>
 #include <string.h>

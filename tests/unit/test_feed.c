@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/timeline/lines.h"
+#include "src/timeline/space/lines.h"
 #include "src/trace/feed.h"
 #include "src/trace/feed_parts.h"
 

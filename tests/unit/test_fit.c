@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "src/base/fit.h"
+#include "src/base/text/fit.h"
 
 static const char *fitted(const char *text, uint32_t width, bool keeps_end)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/free_later.h"
+#include "src/base/collections/free_later.h"
 
 /* Pages of this process in memory. */
 static long n_resident(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "protocol/session/goto_parse.h"
+#include "protocol/session/jobs/goto_parse.h"
 
 #include <string.h>
 

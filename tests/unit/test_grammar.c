@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/grammar/grammar.h"
+#include "loaders/grammar/language/grammar.h"
 #include "loaders/loader.h"
 #include "ucir_text.h"
 

@@ -6,7 +6,7 @@
 
 #include "script.h"
 #include "src/index/index_write.h"
-#include "src/timeline/groups.h"
+#include "src/timeline/space/groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>

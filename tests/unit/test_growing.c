@@ -15,7 +15,7 @@
 
 #include "naive.h"
 #include "script.h"
-#include "src/query/walk.h"
+#include "src/query/search/walk.h"
 #include "src/timeline/timeline.h"
 
 /* One recording twice: read to its end, and on the way. */

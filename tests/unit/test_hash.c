@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/hash.h"
+#include "src/base/collections/hash.h"
 
 #define N_SLOTS 4096u
 

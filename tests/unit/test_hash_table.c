@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "src/base/hash.h"
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/hash_table.h"
 
 #define N_ITEMS 1000u
 

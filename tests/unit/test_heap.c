@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "script.h"
-#include "src/base/heap.h"
+#include "src/base/collections/heap.h"
 
 #define MAX_ITEMS 400
 

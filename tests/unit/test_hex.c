@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 static void expect_one(const char text[32])
 {

@@ -15,7 +15,7 @@
 
 #include "ask_text.h"
 #include "src/base/log.h"
-#include "src/timeline/section.h"
+#include "src/timeline/file/section.h"
 
 #define PATH    "trace.tsindex"
 #define N_STEPS 320u

@@ -19,7 +19,7 @@
 #include "script.h"
 #include "src/base/log.h"
 #include "src/query/query.h"
-#include "src/query/find_filter.h"
+#include "src/query/search/find_filter.h"
 #include "src/timeline/timeline.h"
 
 #define PATH    "trace.tsindex"

@@ -11,9 +11,9 @@
 #include "src/index/index_header.h"
 #include "src/index/index_pack.h"
 #include "src/timeline/builder.h"
-#include "src/timeline/layers.h"
-#include "src/timeline/section.h"
-#include "src/timeline/world.h"
+#include "src/timeline/space/layers.h"
+#include "src/timeline/file/section.h"
+#include "src/timeline/world/world.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -242,7 +242,7 @@ static void tell_each(const struct kind *kind, const struct lie *lies, size_t n)
 	tell_each_to(kind, lies, n, false);
 }
 
-/* struct saved_head (src/timeline/timeline_file.c) */
+/* struct saved_head (src/timeline/file/timeline_file.c) */
 enum { N_STEPS_AT = 0, N_CHUNKS_AT = 8, DAMAGE_AT = 48, N_PROCESSES_AT = 52, N_MEMORY_AT = 56, FLAGS_AT = 60 };
 
 START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
@@ -281,18 +281,18 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 }
 END_TEST
 
-/* struct head (src/timeline/journal.c): pos, addr, len, thread, item, kind, size of what follows it */
+/* struct head (src/timeline/file/journal.c): pos, addr, len, thread, item, kind, size of what follows it */
 enum { NOTE_ADDR_AT = 8, NOTE_LEN_AT = 16, NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32, NOTE_SIZE_AT = 36,
        NOTE_LEN = 40 };
 
-/* struct ts_turn_block (src/timeline/turns.h), and the arrays of JRNL */
+/* struct ts_turn_block (src/timeline/world/turns.h), and the arrays of JRNL */
 enum { BLOCK_AT_AT = 8, BLOCK_N_AT = 12, BLOCK_WIDTHS_AT = 14 };
 enum { NOTES, BLOCKS, COLUMNS };
 
-/* struct saved_page (src/timeline/space_file.c): page, layer, n_lines, lines */
+/* struct saved_page (src/timeline/space/space_file.c): page, layer, n_lines, lines */
 enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
 
-/* struct ts_inferred (src/timeline/inferred.h): pos, addr, len, layer */
+/* struct ts_inferred (src/timeline/space/inferred.h): pos, addr, len, layer */
 enum { RANGE_ADDR_AT = 8, RANGE_LEN_AT = 16, RANGE_LAYER_AT = 20 };
 
 START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
@@ -411,7 +411,7 @@ START_TEST(a_journal_that_contradicts_itself_or_its_record_is_refused)
 END_TEST
 
 /*
- * struct saved_thread (src/timeline/turns_file.c): first, end, end_step, n; the arrays of WRLD, and those of LAYR
+ * struct saved_thread (src/timeline/world/turns_file.c): first, end, end_step, n; the arrays of WRLD, and those of LAYR
  * (layers.c)
  */
 enum { THREAD_N_AT = 24 };

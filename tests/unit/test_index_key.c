@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/index/index_key.h"
+#include "src/index/keys/index_key.h"
 
 START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
 {

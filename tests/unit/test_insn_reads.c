@@ -4,8 +4,8 @@
 
 #include "ask_text.h"
 #include "sample.h"
-#include "src/query/insn_reads.h"
-#include "src/query/read_chunks.h"
+#include "src/query/code/insn_reads.h"
+#include "src/query/search/read_chunks.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "no_memory.h"
-#include "src/timeline/journal.h"
+#include "src/timeline/file/journal.h"
 
 #define N_NOTES 8
 #define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)

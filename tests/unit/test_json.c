@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/base/json.h"
+#include "src/base/text/json.h"
 
 #include <string.h>
 

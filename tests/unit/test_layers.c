@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "script.h"
-#include "src/timeline/layers.h"
+#include "src/timeline/space/layers.h"
 
 static struct ts_layers layers;
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bad_calls.h"
-#include "src/index/layout_cache.h"
+#include "src/index/keys/layout_cache.h"
 #include "src/index/index_write.h"
 
 #define LAYOUT "trace.tsindex.layout"

@@ -7,7 +7,7 @@
 #include "script.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
-#include "src/timeline/lines.h"
+#include "src/timeline/space/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

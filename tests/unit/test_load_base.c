@@ -3,7 +3,7 @@
  * A position-independent program is found by samples of its own code: here taken out of the file itself, as
  * they would stand in memory.
  */
-#include "src/query/load_base.h"
+#include "src/query/files/load_base.h"
 
 #include <stdlib.h>
 #include <string.h>

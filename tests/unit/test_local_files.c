@@ -2,7 +2,7 @@
 /*
  * Files of this machine under recorded names: used if their beginning is what the recording has in memory.
  */
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 
 #include <limits.h>
 #include <stdio.h>

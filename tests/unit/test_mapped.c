@@ -2,11 +2,11 @@
 /*
  * Modules out of a memory map: files that are mapped from their beginning, however they were split since.
  */
-#include "src/query/mapped.h"
+#include "src/query/files/mapped.h"
 
 #include <string.h>
 
-#include "src/timeline/world_builder.h"
+#include "src/timeline/world/world_builder.h"
 #include "unit.h"
 
 static struct ts_world world;

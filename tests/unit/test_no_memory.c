@@ -10,7 +10,7 @@
 #include "script.h"
 #include "src/object/image.h"
 #include "src/query/paging.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 #include "src/timeline/timeline.h"
 
 #include <stdio.h>

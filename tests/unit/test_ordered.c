@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "src/base/ordered.h"
+#include "src/base/collections/ordered.h"
 #include "unit.h"
 
 START_TEST(an_empty_set_has_no_next)

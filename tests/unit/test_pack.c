@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/source/pack.h"
 #include "src/source/unpack.h"
 #include "src/source/zstd_frames.h"

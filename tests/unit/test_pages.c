@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/timeline/pages.h"
+#include "src/timeline/space/pages.h"
 
 static struct ts_pages pages;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "script.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 /* What a client shows of a command that succeeds. */
 static const char *monitor(const char *command)

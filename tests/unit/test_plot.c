@@ -13,7 +13,7 @@
 
 #include "ask_text.h"
 #include "src/plot/plot.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 #include "src/trace/chunk.h"
 
 #define N_STEPS 2000u

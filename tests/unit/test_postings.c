@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/timeline/postings.h"
+#include "src/timeline/runs/postings.h"
 
 #include <stdlib.h>
 

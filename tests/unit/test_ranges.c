@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/timeline/ranges.h"
+#include "src/timeline/space/ranges.h"
 
 #define N_PROCESSES 2u
 #define N_BYTES	    64u

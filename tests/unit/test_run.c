@@ -3,7 +3,7 @@
  * Where resume packets stop, asked as a client asks: test_search has the search, this the rules around it.
  */
 #include "fake_session.h"
-#include "protocol/session/run_job.h"
+#include "protocol/session/jobs/run_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/timeline/runs_builder.h"
+#include "src/timeline/runs/runs_builder.h"
 
 #define MAX_STEPS 4000
 

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 #include "src/timeline/timeline.h"
 
 #include <string.h>

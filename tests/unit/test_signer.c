@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/index/signer.h"
+#include "src/index/keys/signer.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /*
  * Slips of the finger, and words that are none.
  */
-#include "src/base/similar.h"
+#include "src/base/text/similar.h"
 
 #include "unit.h"
 

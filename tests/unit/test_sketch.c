@@ -7,11 +7,11 @@
 
 #include "script.h"
 #include "src/query/query.h"
-#include "src/query/find_filter.h"
+#include "src/query/search/find_filter.h"
 #include "src/sketch/grams.h"
 #include "src/sketch/probe.h"
 #include "src/sketch/shorts.h"
-#include "src/timeline/sketch_section.h"
+#include "src/timeline/file/sketch_section.h"
 #include "src/timeline/timeline.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
  */
 #include "unit.h"
 
-#include "src/timeline/lines.h"
-#include "src/timeline/inferred.h"
-#include "src/timeline/space_builder.h"
+#include "src/timeline/space/lines.h"
+#include "src/timeline/space/inferred.h"
+#include "src/timeline/space/space_builder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
-#include "protocol/session/symbol_tables.h"
+#include "protocol/session/documents/symbol_tables.h"
 #include "script.h"
 #include "src/base/clock.h"
 #include "src/symbols/find_symbols.h"

@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/query/insns.h"
-#include "src/query/thumb.h"
+#include "src/query/code/insns.h"
+#include "src/query/code/thumb.h"
 #include "src/timeline/timeline.h"
 
 /* Bytes of code: an ARM instruction, and one of either kind, by its first halfword. */

@@ -3,7 +3,7 @@
  * Thread-local blocks, by lists of a dynamic linker that are made up here: two objects after the program, and
  * the threads 1000 and 1001 of the fake session, each in one of glibc's two lists.
  */
-#include "src/query/tls.h"
+#include "src/query/files/tls.h"
 
 #include <inttypes.h>
 #include <stdio.h>

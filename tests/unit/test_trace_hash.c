@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/index/trace_hash.h"
+#include "src/index/keys/trace_hash.h"
 
 #define BLOCK 65536u
 #define SMALL (5 * BLOCK + 1234)

@@ -8,7 +8,7 @@
 
 #include "script.h"
 #include "src/trace/chunk.h"
-#include "src/timeline/turns.h"
+#include "src/timeline/world/turns.h"
 
 #define N_TURNS 4000u /* some blocks */
 #define N_PLACES 60u

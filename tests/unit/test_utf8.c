@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 
 static uint32_t code(const char *text)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "no_memory.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 START_TEST(items_stay_while_the_room_doubles)
 {

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "src/timeline/versions.h"
+#include "src/timeline/space/versions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/query/walk.h"
+#include "src/query/search/walk.h"
 #include "src/timeline/timeline.h"
 
 static struct script *s;

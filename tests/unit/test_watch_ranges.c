@@ -8,7 +8,7 @@
 
 #include "machine.h"
 #include "src/query/paging.h"
-#include "src/query/search.h"
+#include "src/query/search/search.h"
 #include "src/timeline/timeline.h"
 
 #include <string.h>

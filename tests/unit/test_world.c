@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "world_lists.h"
 
-#include "src/timeline/world_builder.h"
+#include "src/timeline/world/world_builder.h"
 
 static struct ts_world w;
 static struct ts_world_builder builder;

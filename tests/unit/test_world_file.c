@@ -11,7 +11,7 @@
 #include "world_lists.h"
 #include "src/index/index_write.h"
 #include "src/trace/chunk.h"
-#include "src/timeline/world_builder.h"
+#include "src/timeline/world/world_builder.h"
 
 #define PATH      "world.tsindex"
 #define KIND      1u

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/source/zstd_frames.h"
 
 #define MIB       ((size_t)1 << 20)

@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/source/zstd_frames.h"
 
 #define N_FRAMES 20u

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* Call @put for every line of @text with a copy that it may change. */
 void text_lines(const char *text, void (*put)(void *arg, char *line), void *arg);

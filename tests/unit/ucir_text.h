@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "loaders/loader.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct ucir_form {
 	const char *arch;   /* NULL: x86_64 */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "src/timeline/world.h"
+#include "src/timeline/world/world.h"
 
 static inline int compare_by_address(const void *a, const void *b)
 {

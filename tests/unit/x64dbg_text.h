@@ -16,7 +16,7 @@
 #ifndef TS_TESTS_X64DBG_TEXT_H
 #define TS_TESTS_X64DBG_TEXT_H
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* Append the trace that the lines of @text are; the test fails where one is not understood. */
 void x64dbg_text(struct ts_buf *file, const char *text);

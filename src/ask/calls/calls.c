@@ -9,9 +9,9 @@
 
 #include "calls_parts.h"
 #include "ifunc.h"
-#include "src/base/bisect.h"
-#include "src/base/suffix.h"
-#include "src/query/call_list.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/text/suffix.h"
+#include "src/query/search/call_list.h"
 #include "src/ask/grammar/question.h"
 #include "src/symbols/symbols.h"
 

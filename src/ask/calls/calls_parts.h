@@ -18,7 +18,7 @@
 #include "src/ask/grammar/state.h"
 #include "src/ask/grammar/what.h"
 #include "src/ask/verb.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 /* The rest of a thread's list of calls: [from, to). */
 struct ts_call_left {

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/query/handlers.h"
+#include "src/query/code/handlers.h"
 #include "src/query/paging.h"
 #include "src/symbols/symbols.h"
-#include "src/query/scan.h"
+#include "src/query/search/scan.h"
 #include "src/arch/arch.h"
-#include "src/base/bisect.h"
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
-#include "src/query/call_list.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
+#include "src/query/search/call_list.h"
 
 /* Executions that are looked at before it is counted for which functions that is worth it: so many, and of calls this part. */
 #define MIN_LOOKED 256u

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "src/ask/verb.h"
-#include "src/base/heap.h"
-#include "src/query/call_list.h"
-#include "src/query/scan.h"
+#include "src/base/collections/heap.h"
+#include "src/query/search/call_list.h"
+#include "src/query/search/scan.h"
 
 enum ts_entry_kind {
 	TS_ENTRY_TAIL,    /* a jump to the function: it ends with the call that it replaces */

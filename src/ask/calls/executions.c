@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "src/ask/verbs/cells.h"
-#include "src/ask/verbs/step_walk.h"
+#include "src/ask/verbs/steps/step_walk.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 

@@ -7,7 +7,7 @@
 
 #include "abi.h"
 #include "src/ask/grammar/state.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 #include "src/symbols/symbols.h"
 
 /* Executions of a resolver that are looked at: each module that uses the function calls it once. */

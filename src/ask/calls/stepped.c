@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 #include "src/query/paging.h"
 
 /* The thread goes on so many bytes behind the call at the most. */

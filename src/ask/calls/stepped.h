@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "src/ask/verb.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 
 /* A cursor over the gaps of [from, to).  Members are private. */
 struct ts_stepped {

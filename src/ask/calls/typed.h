@@ -7,7 +7,7 @@
 #define TS_ASK_TYPED_H
 
 #include "abi.h"
-#include "src/object/prototypes.h"
+#include "src/object/debug/prototypes.h"
 
 /*
  * As ts_abi_arguments(), for a function with prototype @f: each argument is NAME=VALUE if @is_for_people,

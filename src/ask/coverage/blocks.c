@@ -9,8 +9,8 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verbs/cells.h"
-#include "src/base/heap.h"
-#include "src/query/insns.h"
+#include "src/base/collections/heap.h"
+#include "src/query/code/insns.h"
 
 #define N_HOT 20u
 

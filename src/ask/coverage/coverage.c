@@ -12,11 +12,11 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verbs/cells.h"
-#include "src/base/bisect.h"
-#include "src/base/heap.h"
-#include "src/query/call_list.h"
-#include "src/query/insns.h"
-#include "src/query/scan.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/heap.h"
+#include "src/query/search/call_list.h"
+#include "src/query/code/insns.h"
+#include "src/query/search/scan.h"
 #include "src/symbols/symbols.h"
 
 #define N_HOT 20u

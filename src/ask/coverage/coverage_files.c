@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
-#include "src/base/heap.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/heap.h"
 #include "src/base/atomic_file.h"
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 #include "src/symbols/symbols.h"
 
 /* What takes as long as a chunk to decode: an address is compared with so many modules. */

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "src/base/free_later.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/free_later.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 
 static bool is_addr(const void *user, uint32_t i, const void *addr)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash_table.h"
 
 /* An address or a function, and its number of steps. */
 struct ts_covered {

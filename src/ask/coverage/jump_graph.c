@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
-#include "src/query/insns.h"
-#include "src/query/scan.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
+#include "src/query/code/insns.h"
+#include "src/query/search/scan.h"
 
 /* Positions, and addresses, that take as long to look at as a chunk to decode. */
 #define POSITIONS_A_CHUNK (4u * TS_CHUNK_STEPS)

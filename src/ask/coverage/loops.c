@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 bool ts_loops_init(struct ts_loops *l, const struct ts_loop_edge *edges, size_t n_edges, const uint64_t *steps,
 		   uint32_t n_blocks)

@@ -14,8 +14,8 @@
 
 #include "initial_stack.h"
 #include "src/arch/syscall_name.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 #include "src/query/paging.h"
 #include "src/search/sources.h"
 #include "src/search/writes.h"

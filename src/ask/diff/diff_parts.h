@@ -12,7 +12,7 @@
 #include "diff_options.h"
 #include "rebase.h"
 #include "stack_moves.h"
-#include "src/base/hash_table.h"
+#include "src/base/collections/hash_table.h"
 #include "src/query/query.h"
 #include "src/ask/verb.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks that are the same in both recordings are passed over: their digests say so (src/query/scan.h),
+ * Chunks that are the same in both recordings are passed over: their digests say so (src/query/search/scan.h),
  * nothing is decoded.
  *
  * Steps that do the same leave no difference, but where they write a part of a register of which the rest
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "src/query/scan.h"
+#include "src/query/search/scan.h"
 
 static bool has_same_layout(const struct ts_diff *d)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/query/scan.h"
+#include "src/query/search/scan.h"
 
 #define PAGE_LEN (1u << TS_SCAN_PAGE_BITS)
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d)
 {

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "src/base/bisect.h"
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
 #include "src/object/object.h"
-#include "src/query/locate.h"
+#include "src/query/files/locate.h"
 #include "src/source/source.h"
 
 /*

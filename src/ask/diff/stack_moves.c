@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "initial_stack.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 
 /* A stack grows no further below the first stack pointer (Linux: ulimit -s). */
 #define REACH (UINT64_C(8) << 20)

@@ -19,8 +19,8 @@
 
 #include "src/ask/verbs/cells.h"
 #include "find_parts.h"
-#include "src/base/free_later.h"
-#include "src/query/find_filter.h"
+#include "src/base/collections/free_later.h"
+#include "src/query/search/find_filter.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
-#include "src/base/vec.h"
-#include "src/query/scan.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/vec.h"
+#include "src/query/search/scan.h"
 #include "src/ask/grammar/question.h"
 
 /* The maximum number of pages that are searched together. */

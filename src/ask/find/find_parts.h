@@ -14,9 +14,9 @@
 
 #include "matches.h"
 #include "sieve.h"
-#include "src/query/find_filter.h"
+#include "src/query/search/find_filter.h"
 #include "src/ask/verb.h"
-#include "src/base/heap.h"
+#include "src/base/collections/heap.h"
 
 /*
  * Up to TS_FIND_KEPT open matches are always kept.  Above that, a match found in a range of memory is kept

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "src/query/scan.h"
+#include "src/query/search/scan.h"
 #include "src/ask/grammar/question.h"
 
 /* Addresses around an access that are looked at together. */

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "src/base/bisect.h"
-#include "src/base/free_later.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/free_later.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 #include "src/trace/step.h"
 
 #define NONE UINT32_MAX

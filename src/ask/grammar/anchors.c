@@ -9,13 +9,13 @@
 #include "question.h"
 #include "src/ask/verb.h"
 #include "src/arch/dwarf_regs.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 #include "src/query/paging.h"
-#include "src/query/tls.h"
+#include "src/query/files/tls.h"
 #include "src/symbols/meanings.h"
 #include "state.h"
-#include "src/object/variables.h"
-#include "src/query/handlers.h"
+#include "src/object/debug/variables.h"
+#include "src/query/code/handlers.h"
 
 /* More of the user's text is not repeated in a sentence. */
 #define SHOWN(qn) (int)((qn)->local_len < 100 ? (qn)->local_len : 100), (qn)->local

@@ -7,7 +7,7 @@
 
 #include "number.h"
 #include "src/agent/ax.h"
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 /* What is left of the condition, and all of it for messages. */
 struct text {

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "src/base/atomic_file.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/base/cache_dir.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 /* A larger file is not one of marks: it is refused, and never replaced. */
 #define MAX_FILE (4u << 20)

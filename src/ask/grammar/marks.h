@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
 

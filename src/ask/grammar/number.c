@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "src/base/hex.h"
+#include "src/base/text/hex.h"
 
 static bool is_digit(char c)
 {

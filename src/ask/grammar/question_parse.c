@@ -9,7 +9,7 @@
 #include "number.h"
 #include "question_places.h"
 #include "words.h"
-#include "src/base/similar.h"
+#include "src/base/text/similar.h"
 #include "src/symbols/names.h"
 #include "src/ask/verb.h"
 #include "src/symbols/process_names.h"

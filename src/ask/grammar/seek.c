@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "question.h"
-#include "src/query/call_list.h"
-#include "src/query/handlers.h"
+#include "src/query/search/call_list.h"
+#include "src/query/code/handlers.h"
 #include "state.h"
 #include "src/ask/verb.h"
 #include "src/symbols/symbols.h"

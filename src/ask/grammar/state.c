@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/agent/ax_state.h"
-#include "src/query/call_list.h"
+#include "src/query/search/call_list.h"
 #include "src/query/paging.h"
 #include "question.h"
 

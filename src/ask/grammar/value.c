@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "number.h"
-#include "src/base/hex.h"
-#include "src/base/utf8.h"
+#include "src/base/text/hex.h"
+#include "src/base/text/utf8.h"
 
 static size_t word_len(const char *text)
 {

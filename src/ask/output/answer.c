@@ -9,7 +9,7 @@
 #include "src/ask/grammar/machine_names.h"
 #include "kept.h"
 #include "src/ask/grammar/question.h"
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 /* Rows that take as long as a chunk that is decoded. */
 #define ROWS_A_CHUNK 16u

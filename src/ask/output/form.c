@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "printed.h"
-#include "src/base/csv.h"
-#include "src/base/fit.h"
-#include "src/base/json_text.h"
-#include "src/base/utf8.h"
+#include "src/base/text/csv.h"
+#include "src/base/text/fit.h"
+#include "src/base/text/json_text.h"
+#include "src/base/text/utf8.h"
 #include "src/ask/verb.h"
 
 /* So many rows of text wait until columns and their widths are chosen; the rest has the same. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 
 #define ROWS_A_BLOCK 256u
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "src/ask/row.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 
 struct ts_printed;
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "src/ask/verbs/cells.h"
-#include "src/query/insn_reads.h"
+#include "src/query/code/insn_reads.h"
 #include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "src/ask/grammar/question.h"
-#include "src/base/bisect.h"
+#include "src/base/collections/bisect.h"
 #include "src/query/query.h"
 
 /* A part is short if what comes before it is so many times as long. */

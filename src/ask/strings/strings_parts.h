@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/heap.h"
+#include "src/base/collections/heap.h"
 #include "src/ask/find/mirror.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "texts.h"
 #include "src/ask/verb.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/free_later.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
+#include "src/base/collections/free_later.h"
+#include "src/base/collections/hash.h"
+#include "src/base/collections/vec.h"
 
 void ts_texts_init(struct ts_texts *x)
 {

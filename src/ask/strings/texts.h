@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
-#include "src/base/hash_table.h"
+#include "src/base/collections/buf.h"
+#include "src/base/collections/hash_table.h"
 
 #define TS_NO_ROOT UINT32_MAX
 

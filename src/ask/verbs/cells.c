@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "src/query/insns.h"
+#include "src/query/code/insns.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 

@@ -10,8 +10,8 @@
 #include "syscall_text.h"
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
-#include "src/base/bisect.h"
-#include "src/base/heap.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/heap.h"
 #include "src/ask/grammar/listed.h"
 #include "src/ask/grammar/question.h"
 

@@ -6,14 +6,14 @@
 
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
-#include "src/base/bisect.h"
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
-#include "src/query/insns.h"
-#include "src/query/scan.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
+#include "src/query/code/insns.h"
+#include "src/query/search/scan.h"
 #include "src/symbols/source_text.h"
 #include "src/symbols/symbols.h"
-#include "step_places.h"
+#include "src/ask/verbs/steps/step_places.h"
 
 /* A gap of at most this many lines without code is shown, too. */
 #define MAX_GAP 3u

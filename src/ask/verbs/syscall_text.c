@@ -6,7 +6,7 @@
 
 #include "src/arch/arch.h"
 #include "src/arch/signals.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/query/paging.h"
 
 /* Characters of one string or buffer. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cells.h"
-#include "src/base/bisect.h"
-#include "src/base/heap.h"
-#include "src/base/suffix.h"
+#include "src/base/collections/bisect.h"
+#include "src/base/collections/heap.h"
+#include "src/base/text/suffix.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 #include "src/ask/grammar/question.h"

@@ -11,7 +11,7 @@
 #include "src/ask/verb.h"
 #include "src/program/cli/cli.h"
 #include "src/program/open/opening.h"
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 

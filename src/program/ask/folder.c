@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/buf.h"
-#include "src/base/json.h"
+#include "src/base/collections/buf.h"
+#include "src/base/text/json.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/processes.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/text/json.h"
 #include "src/program/cli/report.h"
 #include "src/query/paging.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 #include "src/program/cli/report.h"
 #include "src/query/paging.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/io_full.h"
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/report.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "src/base/similar.h"
+#include "src/base/text/similar.h"
 
 const struct ts_cli_command ts_cli_commands[TS_N_COMMANDS] = {
 	[TS_CMD_SERVE] = { "serve", "COMM TRACE", 2 },

@@ -11,8 +11,8 @@
 #include "cli_commands.h"
 #include "src/ask/diff/diff.h"
 #include "src/symbols/process_names.h"
-#include "src/base/similar.h"
-#include "src/base/suffix.h"
+#include "src/base/text/similar.h"
+#include "src/base/text/suffix.h"
 #include "src/index/index_parts.h"
 #include "src/source/unpack.h"
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 
 void ts_message(FILE *to, const char *format, ...)
 {

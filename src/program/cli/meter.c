@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
-#include "src/base/utf8.h"
+#include "src/base/text/utf8.h"
 
 #define NS_A_SECOND INT64_C(1000000000)
 #define USUAL_S 1

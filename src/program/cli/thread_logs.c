@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/suffix.h"
+#include "src/base/text/suffix.h"
 
 size_t ts_cli_thread_number(const char *path)
 {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "relay.h"
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/base/io_full.h"
 #include "src/base/log.h"
 #include "src/object/build_id.h"

@@ -8,7 +8,7 @@
 #include "src/arch/arch.h"
 #include "src/model/model.h"
 #include "src/program/cli/cli.h"
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 
 /* The facts that a server passes to its debugger; all are borrowed. */
 struct ts_served {

@@ -17,11 +17,11 @@
 
 #include "kept.h"
 #include "src/base/log.h"
-#include "src/base/suffix.h"
+#include "src/base/text/suffix.h"
 #include "src/program/cli/message.h"
-#include "src/query/file_match.h"
-#include "src/query/local_files.h"
-#include "src/query/locate.h"
+#include "src/query/files/file_match.h"
+#include "src/query/files/local_files.h"
+#include "src/query/files/locate.h"
 #include "src/source/source.h"
 #include "src/source/unpack.h"
 

@@ -11,7 +11,7 @@
 #include "packed.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
-#include "src/index/trace_keys.h"
+#include "src/index/keys/trace_keys.h"
 #include "src/program/cli/thread_logs.h"
 #include "src/sandbox/sandbox.h"
 

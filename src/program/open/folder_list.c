@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "src/base/suffix.h"
-#include "src/base/vec.h"
+#include "src/base/text/suffix.h"
+#include "src/base/collections/vec.h"
 
 /* @own: of the recording that the others are compared with. */
 static bool is_recording(const char *path, const char *name, const struct stat *own)

@@ -17,10 +17,10 @@
 #include "src/base/atomic_file.h"
 #include "src/base/bytes.h"
 #include "src/base/io_full.h"
-#include "src/base/suffix.h"
+#include "src/base/text/suffix.h"
 #include "src/object/build_id.h"
 #include "src/program/cli/message.h"
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 #include "src/source/source.h"
 #include "src/source/unpack.h"
 

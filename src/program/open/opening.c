@@ -12,7 +12,7 @@
 #include "loaders/unread.h"
 #include "processes.h"
 #include "src/base/cache_dir.h"
-#include "src/index/trace_keys.h"
+#include "src/index/keys/trace_keys.h"
 #include "src/model/part.h"
 #include "src/object/elf_image.h"
 #include "src/program/cli/files.h"

@@ -7,7 +7,7 @@
 
 #include "src/model/model.h"
 #include "src/program/cli/cli.h"
-#include "src/query/local_files.h"
+#include "src/query/files/local_files.h"
 #include "src/source/source.h"
 
 /* Copies of packed files, in the cache directory. */

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/base/buf.h"
-#include "src/base/vec.h"
+#include "src/base/collections/buf.h"
+#include "src/base/collections/vec.h"
 
 #define MAX_LEN (16u << 20)
 #define NAME "processes"

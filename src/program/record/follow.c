@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/vec.h"
+#include "src/base/collections/vec.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/processes.h"

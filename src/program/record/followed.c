@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/buf.h"
+#include "src/base/collections/buf.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/processes.h"
 

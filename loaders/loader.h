@@ -69,10 +69,10 @@ struct ts_loader {
 struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
 				    const struct ts_loader_options *opt, struct ts_error *err);
 
-/* The loader with number @i, counted from 0.  Returns NULL if @i is not less than the number of loaders. */
+/* Returns loader @i, counted from 0, a constant; NULL if @i is not less than the number of loaders. */
 const struct ts_loader *ts_loader_at(size_t i);
 
-/* The loader called @name, NULL if there is none. */
+/* Returns the loader called @name, a constant; NULL if no loader has this name. */
 const struct ts_loader *ts_loader_find(const char *name);
 
 /*

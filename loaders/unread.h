@@ -16,7 +16,7 @@
  */
 const char *loaders_unread(const uint8_t *head, size_t len, const char *name);
 
-/* One sentence, a literal, about the folder @path, which is given as a trace: by the names of files in it. */
+/* Returns a sentence, a literal, about the folder @path, which is given as a trace: by the names of files in it. */
 const char *loaders_unread_folder(const char *path);
 
 #endif

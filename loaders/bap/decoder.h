@@ -56,7 +56,9 @@ void bap_course_fini(struct bap_course *co);
 /*
  * Make the thread of the std frame at file offset @off the current thread.
  *
- * Returns the thread, as bap_threads_find().
+ * Returns the thread, borrowed from the course.
+ * Returns NULL if the recording has too many threads (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_t off, struct ts_error *err);
 

@@ -141,8 +141,8 @@ void bap_plans_note(struct bap_plans *ps, const struct bap_parser *in, const str
 /*
  * Parse the thread field at @p into *t.
  *
- * Returns the end of the field, which may be after @end.
- * Returns NULL if there is another field.
+ * Returns the end of the field in the caller's bytes, which may be after @end.
+ * Returns NULL if @p is at another field.
  */
 static inline const uint8_t *bap_plan_thread(struct bap_plan_thread *t, const uint8_t *p, const uint8_t *end)
 {
@@ -191,7 +191,7 @@ static inline uint32_t bap_plan_tag(const uint8_t *tail, uint32_t len)
 	return (uint32_t)ts_hash(ts_load(tail), len);
 }
 
-/* The slot of tails with this tag, or an empty slot.  The table is never full. */
+/* Returns the slot of tails with this tag, or an empty slot, borrowed from @ps.  The table is never full. */
 static inline struct bap_plan_slot *bap_plans_at(const struct bap_plans *ps, uint32_t tag)
 {
 	for (uint32_t i = tag;; i++) {

@@ -122,7 +122,7 @@ static inline uint32_t bap_op_again(const struct bap_parser *in, const uint8_t *
  */
 bool bap_op_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op);
 
-/* The slow path of bap_op_next(): memory operands, and operands without a form. */
+/* The slow path of bap_op_next(): memory operands, and operands without a form.  Returns as bap_op_next() does. */
 bool bap_op_new(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
 
 /*

@@ -171,6 +171,7 @@ static inline void bap_see_flags(struct bap_known *k, struct bap_thread *t, unsi
 	f->seen |= mask;
 }
 
+/* Set the flags @mask of a group to @value: they are known, and the last instruction wrote them. */
 static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
 {
 	struct bap_flag_bits *f = &t->flags[group];

@@ -33,7 +33,7 @@ void bap_stream_fini(struct bap_stream *s);
 /* Move to frame number @frame, at file offset @off. */
 void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame);
 
-/* The slow path of bap_stream_open(): the frame is not open yet. */
+/* The slow path of bap_stream_open(): the frame is not open yet.  Returns as bap_stream_open() does. */
 enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err);
 
 /*

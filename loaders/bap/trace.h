@@ -209,8 +209,10 @@ struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err);
 uint64_t bap_reader_n_followed(const struct ts_reader *base);
 
 /*
- * Fill the initial state from the frames before the first instruction.  Returns false where bap_reader_new()
- * fails.
+ * Fill the initial state from the frames before the first instruction.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT, TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool bap_read_initial(struct bap *rec, struct ts_error *err);
 

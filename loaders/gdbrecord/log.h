@@ -71,7 +71,7 @@ static inline struct ts_cursor log_cursor(struct ts_window *w, uint64_t off, str
 	return ts_cursor(p, p ? got : 0, off, "log", err);
 }
 
-/* The slow path of log_take(), for all records. */
+/* The slow path of log_take(), for all records.  Returns as log_take() does. */
 bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_place *at,
 		  struct log_record *rec);
 

@@ -33,7 +33,7 @@ struct reader {
 	uint64_t status;                  /* ARM: cpsr */
 	uint64_t number; /* x86-64: rax, if it is known; values[0] is what was logged of it */
 	bool has_number;
-	bool has_signal;   /* the next group enters a signal's handler */
+	uint32_t signal;   /* the next group is the delivery of this signal; 0: it is an instruction */
 	uint64_t n_groups; /* that this reader has begun */
 	struct {
 		uint64_t group; /* ordinal among them of the last group with this register, from 1 */
@@ -328,14 +328,15 @@ static bool read_records(struct reader *r, struct ts_cursor *c, struct group *g,
 	return ts_ok(c);
 }
 
-static void put_signal(const struct group *g, struct ts_steps *out)
+/* gdb's number of a signal, and whether the step is the one before its delivery: the log has no further one. */
+static void put_signal(uint32_t number, bool is_after, struct ts_steps *out)
 {
 	struct ts_event *ev = ts_steps_event(out, TS_EV_SIGNAL);
 
 	if (!ev)
 		return;
-	ev->number = g->signal;
-	ev->is_after = true;
+	ev->number = number;
+	ev->is_after = is_after;
 }
 
 /* The next group's effects, in @out. */
@@ -363,22 +364,31 @@ static bool read_group(struct reader *r, struct group *g, struct ts_steps *out, 
 	return done;
 }
 
+static bool is_end(const struct reader *r)
+{
+	return r->off >= r->rec->core.log_end && !r->rec->core.is_log_short;
+}
+
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct reader *r = (struct reader *)base;
 	struct group g = { .pc = r->pc };
 
-	if (r->off >= r->rec->core.log_end && !r->rec->core.is_log_short)
+	if (is_end(r))
 		return TS_END;
 	if (!read_group(r, &g, out, err))
 		return TS_FAIL;
 	r->off = g.end;
-	if (r->has_signal)
+	if (r->signal) {
 		hide_writes(out);
-	if (g.signal)
-		put_signal(&g, out);
-	r->has_signal = g.signal != 0;
+		put_signal(r->signal, false, out);
+	}
+	if (g.signal && is_end(r))
+		put_signal(g.signal, true, out);
 	ts_steps_close(out, r->pc, g.insn->len, 0);
+	if (g.signal && g.pc == r->pc && !r->signal && out->n_steps)
+		out->steps[out->n_steps - 1].is_undone = true;
+	r->signal = g.signal;
 	r->pc = base->end.pc = g.pc;
 	return TS_ITEM;
 }
@@ -394,7 +404,7 @@ static bool point(struct ts_reader *base, struct ts_point *p)
 	ts_point_change(p, (uint8_t *)r->values, (const uint8_t *)r->rec->values, sizeof(r->values));
 	TS_POINT(p, r->status, UINT64_MAX);
 	TS_POINT(p, r->has_number, 1);
-	TS_POINT(p, r->has_signal, 1);
+	TS_POINT(p, r->signal, UINT32_MAX);
 	TS_POINT(p, r->number, UINT64_MAX);
 	TS_POINT(p, r->code->written.first, UINT64_MAX);
 	TS_POINT(p, r->code->written.last, UINT64_MAX);

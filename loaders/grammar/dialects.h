@@ -20,7 +20,7 @@
 const struct grammar_text *grammar_find(const char *name);
 
 /*
- * The functions of struct ts_loader, with its contracts.  grammar_probe() is for the grammar called @name;
+ * The functions of struct ts_loader, which return what it says.  grammar_probe() is for the grammar called @name;
  * the others are for the grammar with the name of the recording's format.
  */
 unsigned grammar_probe(const char *name, const uint8_t *head, size_t len);

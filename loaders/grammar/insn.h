@@ -35,6 +35,7 @@ enum grammar_family {
 	GRAMMAR_RISCV,
 };
 
+/* Returns the family of @arch; GRAMMAR_OTHER: the grammar decodes none of its instructions. */
 enum grammar_family grammar_family_of(const struct ts_arch *arch);
 
 /* An instruction that a line shows. */

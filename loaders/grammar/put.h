@@ -10,8 +10,8 @@
 #include "line.h"
 
 /*
- * Returns the register called m->name, with the letter @prefix (0: none) before it.
- * Returns NULL if there is none.
+ * Returns the register called m->name, with the letter @prefix (0: none) before it, borrowed from the map.  Its kind is
+ * REGMAP_NONE if no register has this name.
  */
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix);
 

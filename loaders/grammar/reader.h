@@ -65,7 +65,7 @@ bool grammar_fill_step(struct grammar_fill *f, struct grammar_files *files, stru
  */
 void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint32_t thread, const struct ts_steps *out);
 
-/* The slow path of grammar_fill_append(). */
+/* The slow path of grammar_fill_append().  Returns as grammar_fill_append() does. */
 bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 			const struct ts_steps *next, struct ts_steps *out);
 
@@ -117,7 +117,10 @@ static inline uint64_t grammar_tid(const struct grammar_head *head)
 	return (head->line.has & HAS_THREAD ? head->line.thread : 0) + 1;
 }
 
-/* The slow path of grammar_find_thread(): the thread is not that of the previous group. */
+/*
+ * The slow path of grammar_find_thread(): the thread is not that of the previous group.  Returns as grammar_find_thread()
+ * does.
+ */
 bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
 
 /*
@@ -146,8 +149,9 @@ void grammar_append_sizes(struct ts_steps *out, uint64_t mask);
 void grammar_append_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
 
 /*
- * Append the next step, as next() of struct ts_reader_ops: from lines that are steps, and from lines that are
- * states.
+ * Append the next step, from lines that are steps, and from lines that are states.
+ *
+ * Return TS_ITEM, TS_END or TS_FAIL as next() of struct ts_reader_ops.
  */
 enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);

@@ -43,7 +43,11 @@ static inline size_t grammar_shown_place(uint64_t pc)
 	return (pc ^ pc >> 8) & (GRAMMAR_N_KEPT_CODE - 1);
 }
 
-/* Read the code at @pc into the cache, if a module has it.  Returns false as grammar_shown_find(). */
+/*
+ * Read the code at @pc into the cache, if a module has it.
+ *
+ * Returns false if the trace cannot be read (TS_EIO).
+ */
 bool grammar_shown_read(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, struct ts_error *err);
 
 /*

@@ -36,7 +36,10 @@ struct ts_line_reader {
 void ts_line_reader_init(struct ts_line_reader *l, const struct ts_source *src, uint64_t off, size_t max_len);
 void ts_line_reader_fini(struct ts_line_reader *l);
 
-/* The slow path of ts_line_reader_next(): the buffer does not contain the whole line. */
+/*
+ * The slow path of ts_line_reader_next(): the buffer does not contain the whole line.  Returns as ts_line_reader_next()
+ * does.
+ */
 enum ts_next ts_line_reader_fill(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
 
 /*

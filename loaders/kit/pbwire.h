@@ -52,7 +52,7 @@ struct pb_message {
 
 #define PB_MAX_VARINT 10
 
-/* pb_get_varint() for long varints, and for those that a message's end may truncate. */
+/* pb_get_varint() for long varints, and for those that a message's end may truncate.  Returns as pb_get_varint() does. */
 const uint8_t *pb_get_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *n);
 
 /*
@@ -71,7 +71,7 @@ static inline uint64_t pb_join_sevens(uint64_t word)
  * A varint of up to ten bytes at @p, which ends before @end.  Up to eight bytes are processed together:
  * addresses have any length, so that the end of a loop would be mispredicted.
  *
- * Returns its end, with its value in *n.
+ * Returns the end of the varint in the caller's bytes, with its value in *n.
  * Returns NULL if it is longer or does not end.
  */
 static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *n)
@@ -103,7 +103,8 @@ uint64_t pb_varint(struct ts_cursor *c);
 /*
  * Read field @number, a varint or bytes, into the message @m if it is the field at @p; else it is zero in @m.
  *
- * Returns its end; @p if it is absent or damaged: the message must then be read in the general way.
+ * Returns the end of the field in the caller's bytes.
+ * Returns @p if the field is absent or damaged: the message must then be read in the general way.
  */
 static inline const uint8_t *pb_get_field(const uint8_t *p, const uint8_t *end, unsigned number,
 					  enum pb_wire wire, struct pb_message *m)
@@ -144,7 +145,10 @@ bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_me
 bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted,
 		struct ts_cursor *item);
 
-/* As above, for a list: a message whose field 1 repeats.  Most items are shorter than 128 bytes. */
+/*
+ * Set *item to the next item of a list: a message whose field 1 repeats.  Most items are shorter than 128 bytes.  Returns as
+ * pb_next_of() does.
+ */
 static inline bool pb_next_item(struct ts_cursor *list, const struct pb_message_def *def,
 				struct ts_cursor *item)
 {

@@ -102,9 +102,9 @@ static inline uint32_t snappy_mask_crc(uint32_t crc)
 #define SNAPPY_TABLE_MIN_KEPT 4096u
 
 /*
- * As snappy_frames_scan(), with two shortcuts.  @like, NULL or the table of another recording, is copied if
- * its source is @src.  A table from the layout cache (ts_source_layout) is used if its chunks are consecutive
- * and within the file.
+ * Set *f to the table of the frames from @off on, with two shortcuts to snappy_frames_scan().  @like, NULL or the table of
+ * another recording, is copied if its source is @src.  A table from the layout cache (ts_source_layout) is used if its
+ * chunks are consecutive and within the file.  Returns as snappy_frames_scan() does.
  */
 bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
 		       const struct snappy_frames *like, struct ts_error *err);

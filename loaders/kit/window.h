@@ -46,11 +46,11 @@ void ts_window_fini(struct ts_window *w);
  */
 void ts_window_go(struct ts_window *w, uint64_t off);
 
-/* As ts_window_at(), when the bytes are not in the buffer. */
+/* The slow path of ts_window_at(): the bytes are not in the buffer.  Returns as ts_window_at() does. */
 const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
 			      struct ts_error *err);
 
-/* As ts_window_need(), when the bytes are not in the buffer. */
+/* The slow path of ts_window_need(): the bytes are not in the buffer.  Returns as ts_window_need() does. */
 const uint8_t *ts_window_fill_all(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err);
 
 /*
@@ -91,7 +91,7 @@ static inline const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, u
 	return w->buf + at;
 }
 
-/* The slow path of ts_window_ahead(): the cursor has too few bytes. */
+/* The slow path of ts_window_ahead(): the cursor has too few bytes.  Returns as ts_window_ahead() does. */
 bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len);
 
 /*

@@ -145,7 +145,13 @@ static inline uint64_t tfile_n_steps(const struct tfile *t)
 	return t->frames.n_frames ? t->frames.n_frames : 1;
 }
 
-/* As reader() of struct ts_recording_ops. */
+/*
+ * As reader() of struct ts_recording_ops.
+ *
+ * Returns the reader, which the caller closes with ts_reader_close().
+ * Returns NULL if the first frame cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err);
 
 /* Append to @out the effects between frame @from (NULL: everything is unknown) and frame @to. */

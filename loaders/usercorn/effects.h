@@ -29,7 +29,7 @@ struct ucir_walk {
  * Fill @err with @code and a sentence about the op at stream offset @off.  The file offset, the frame and the
  * stream offset are added.
  *
- * Returns false, with @code.
+ * Returns false, with err->code set to @code (TS_ECORRUPT, ...).
  */
 bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
 	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));

@@ -151,7 +151,7 @@ static inline bool ucir_is_holder(unsigned kind)
 static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
 				struct ts_error *err);
 
-/* As ucir_op_read(), for ops of any kind. */
+/* The slow path of ucir_op_read(), for ops of any kind.  Returns as ucir_op_read() does. */
 bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
 
 /* Length of a STEP, of a REG, of a FRAME, of a JMP, of a READ or WRITE without bytes, and of a WRITE of a word. */

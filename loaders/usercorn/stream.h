@@ -77,7 +77,7 @@ static inline const uint8_t *ucir_stream_passed(const struct ucir_stream *s, uin
 /* Move to stream offset @off, at most the stream's end.  Bytes that are in the window are not read again. */
 void ucir_stream_seek(struct ucir_stream *s, uint64_t off);
 
-/* The slow path of ucir_stream_need(): too few bytes are in the window. */
+/* The slow path of ucir_stream_need(): too few bytes are in the window.  Returns as ucir_stream_need() does. */
 const uint8_t *ucir_stream_fill(struct ucir_stream *s, uint64_t len, struct ts_error *err);
 
 /*

@@ -26,11 +26,13 @@
 #define X64DBG_HAS_TID 0x80u
 #define X64DBG_IS_UNCHANGED 1u
 
+/* Does the block name its thread? */
 static inline bool x64dbg_has_tid(const uint8_t *block)
 {
 	return block[3] & X64DBG_HAS_TID;
 }
 
+/* Did the instruction change the memory of an access with @flags? */
 static inline bool x64dbg_is_changed(uint8_t flags)
 {
 	return !(flags & X64DBG_IS_UNCHANGED);

@@ -27,7 +27,7 @@ struct x64dbg_located_block {
 	uint64_t insn_until;
 };
 
-/* Returns the instruction of a block, as x64dbg_insns_at(). */
+/* Returns the instruction of a block, borrowed from @insns until another one is decoded. */
 static inline struct x64dbg_insn *x64dbg_stop_insn(const struct x64dbg_located_block *s, struct x64dbg_insns *insns)
 {
 	return s->insn && s->insn_until == insns->n_decoded

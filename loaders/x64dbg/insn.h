@@ -76,7 +76,7 @@ static inline bool x64dbg_is_based(const struct x64dbg_insns *c, const struct ts
 	return m->segment == (c->x.is_64 ? TS_X86_GS : TS_X86_FS);
 }
 
-/* The slow path of x64dbg_insns_at(): the instruction is not in its first place, @place. */
+/* The slow path of x64dbg_insns_at(): the instruction is not in its first place, @place.  Returns as x64dbg_insns_at() does. */
 struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, unsigned place, uint64_t pc,
 				      const uint8_t *bytes, unsigned len);
 
@@ -111,6 +111,7 @@ static inline void x64dbg_insn_append_unseen(const struct x64dbg_insn *insn, str
  */
 #define X64DBG_NEAR_CALL 256u
 
+/* Is the instruction a call, and @pc fewer than X64DBG_NEAR_CALL bytes after its address? */
 static inline bool x64dbg_insn_is_near_call(const struct x64dbg_insn *insn, uint64_t pc)
 {
 	return insn->x.flow == TS_X86_CALL_ANY && pc - insn->x.pc < X64DBG_NEAR_CALL;

@@ -25,4 +25,11 @@ extern const struct rsp_packets rsp_monitor_packets; /* monitor.c */
 extern const struct rsp_packets rsp_tracepoint_packets; /* tracepoint.c */
 extern const struct rsp_packets rsp_traceframe_packets; /* traceframe.c */
 
+/*
+ * Join them to @table.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool rsp_packets_init(struct rsp_table *table, struct ts_error *err);
+
 #endif

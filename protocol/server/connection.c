@@ -23,6 +23,12 @@ struct waiting_packet {
 	bool is_interrupt; /* not a packet, but a ^C that came after the previous packet */
 };
 
+void rsp_server_end_loop(struct rsp_server *sv)
+{
+	ev_break(sv->loop, EVBREAK_ONE);
+}
+
+
 void rsp_connection_close(struct rsp_connection *c)
 {
 	struct rsp_server *sv = c->server;
@@ -264,6 +270,39 @@ static bool has_lost(const struct rsp_connection *c)
 		ts_log(TS_LOG_WARN, "no memory for the packets of a client: it was disconnected");
 	return is_lost;
 }
+
+/* ------------------------------------------------------------------------------------------------- turns */
+
+struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv)
+{
+	struct rsp_connection *first = NULL;
+
+	for (struct rsp_connection *c = sv->connections; c; c = c->next) {
+		if (rsp_connection_wants_turn(c) && (!first || c->turn < first->turn))
+			first = c;
+	}
+	return first;
+}
+
+bool rsp_server_has_stuck_job(const struct rsp_server *sv)
+{
+	for (const struct rsp_connection *c = sv->connections; c; c = c->next) {
+		if (rsp_job_is_stuck(&c->session.job, &c->session))
+			return true;
+	}
+	return false;
+}
+
+void rsp_server_wake(struct rsp_server *sv)
+{
+	if (!ev_is_active(&sv->teller) && rsp_server_has_stuck_job(sv))
+		ev_timer_again(sv->loop, &sv->teller);
+	if (!rsp_server_whose_turn(sv) || ev_is_active(&sv->worker))
+		return;
+	ev_timer_set(&sv->worker, 0., 0.);
+	ev_timer_start(sv->loop, &sv->worker);
+}
+
 
 bool rsp_connection_settle(struct rsp_connection *c)
 {

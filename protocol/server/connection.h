@@ -81,10 +81,13 @@ void rsp_connection_report(struct rsp_connection *c, int64_t now);
 void rsp_server_wake(struct rsp_server *sv);
 
 /*
- * Returns the connection that has waited longest for a turn.
- * Returns NULL if none wants one.
+ * Returns the connection that has waited longest for a turn, borrowed from the server.
+ * Returns NULL if no connection wants one.
  */
 struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
+
+/* Does a job of any connection wait for the recording to be read? */
+bool rsp_server_has_stuck_job(const struct rsp_server *sv);
 
 /* Leave the event loop after the current event. */
 void rsp_server_end_loop(struct rsp_server *sv);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "protocol/packets/packets.h"
 #include "protocol/session/symbol_tables.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -20,42 +21,7 @@
 #define KEEPALIVE_EVERY 15
 #define KEEPALIVE_TIMES 4
 
-void rsp_server_end_loop(struct rsp_server *sv)
-{
-	ev_break(sv->loop, EVBREAK_ONE);
-}
-
 /* ------------------------------------------------------------------------------------------------- turns */
-
-struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv)
-{
-	struct rsp_connection *first = NULL;
-
-	for (struct rsp_connection *c = sv->connections; c; c = c->next) {
-		if (rsp_connection_wants_turn(c) && (!first || c->turn < first->turn))
-			first = c;
-	}
-	return first;
-}
-
-static bool has_stuck_job(const struct rsp_server *sv)
-{
-	for (const struct rsp_connection *c = sv->connections; c; c = c->next) {
-		if (rsp_job_is_stuck(&c->session.job, &c->session))
-			return true;
-	}
-	return false;
-}
-
-void rsp_server_wake(struct rsp_server *sv)
-{
-	if (!ev_is_active(&sv->teller) && has_stuck_job(sv))
-		ev_timer_again(sv->loop, &sv->teller);
-	if (!rsp_server_whose_turn(sv) || ev_is_active(&sv->worker))
-		return;
-	ev_timer_set(&sv->worker, 0., 0.);
-	ev_timer_start(sv->loop, &sv->worker);
-}
 
 /* One turn, so that input of other clients is read before the next. */
 static void on_turn(struct ev_loop *, struct ev_timer *w, int)
@@ -165,7 +131,7 @@ static void on_silent_job(struct ev_loop *loop, struct ev_timer *w, int)
 	struct rsp_server *sv = w->data;
 
 	tell_all(sv);
-	if (!has_stuck_job(sv))
+	if (!rsp_server_has_stuck_job(sv))
 		ev_timer_stop(loop, w);
 }
 
@@ -295,7 +261,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 
 	if (!rsp_target_init(&sv.target, q, opt->exec, err))
 		return false;
-	if ((opt->has_local_files && !rsp_target_use_local_files(&sv.target, err)) ||
+	if (!rsp_packets_init(&sv.target.table, err) || (opt->has_local_files && !rsp_target_use_local_files(&sv.target, err)) ||
 	    !rsp_target_locate(&sv.target, opt->exec_base, err) ||
 	    (opt->arch && !rsp_target_force_arch(&sv.target, opt->arch, err))) {
 		rsp_target_fini(&sv.target);

@@ -37,6 +37,9 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, c
 /*
  * Begin to search for the destination of "goto @place" (monitor announce).  The destination is announced; the
  * session does not move.  The answer has no text.  A place that does not exist is refused.
+ *
+ * Returns how the answer is delivered, as start() of struct rsp_command; with *err set (TS_EUSAGE, TS_EIO, TS_ENOMEM) if the
+ * search could not begin.
  */
 enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 

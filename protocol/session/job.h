@@ -55,7 +55,12 @@ void rsp_job_start(struct rsp_job *job, const struct rsp_job_ops *ops, void *sta
 /* Drop the job of session @s, if there is one. */
 void rsp_job_cancel(struct rsp_job *job, struct rsp_session *s);
 
-/* Run the job of session @s for one slice, its progress goes to @console; returns as its slice() does. */
+/*
+ * Run the job of session @s for one slice.  Its progress is appended to @console.
+ *
+ * Returns true if the job has ended: @r has its reply, and *job is empty.
+ * Returns false if another slice is needed.
+ */
 bool rsp_job_run(struct rsp_job *job, struct rsp_session *s, struct ts_buf *console, struct rsp_reply *r);
 
 /* Is there a job that is stuck? */

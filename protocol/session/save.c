@@ -98,7 +98,7 @@ static enum ts_next write_frames(struct rsp_session *s, int64_t end_ns, struct t
 	}
 	do
 		next = ts_export_run(export_of(s), FRAMES_A_TURN, err);
-	while (next == TS_ITEM && ts_now_ns() < end_ns);
+	while (next == TS_MORE && ts_now_ns() < end_ns);
 	return next;
 }
 
@@ -108,7 +108,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	enum ts_next next;
 
 	next = write_frames(s, end_ns, &err);
-	if (next == TS_ITEM)
+	if (next == TS_MORE)
 		return false;
 	if (next == TS_END) {
 		put_left_out(s);

@@ -18,7 +18,7 @@
 
 struct rsp_symbol_tables;
 
-/* Returns NULL if memory is exhausted. */
+/* Returns an empty object, which the caller frees with rsp_symbol_tables_free(); NULL if memory is exhausted. */
 struct rsp_symbol_tables *rsp_symbol_tables_new(void);
 
 /* Wait for the thread, and free the tables. */

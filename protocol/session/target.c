@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/packets/packets.h"
 #include "src/arch/tdesc.h"
 #include "src/base/log.h"
 #include "src/query/file_match.h"
@@ -13,23 +12,6 @@
 #include "src/query/paging.h"
 #include "src/source/source.h"
 #include "symbol_tables.h"
-
-static const struct rsp_packets *const topics[] = {
-	&rsp_regs_packets,
-	&rsp_mem_packets,
-	&rsp_scan_packets,
-	&rsp_resume_packets,
-	&rsp_break_packets,
-	&rsp_thread_packets,
-	&rsp_query_packets,
-	&rsp_xfer_packets,
-	&rsp_file_packets,
-	&rsp_lldb_packets,
-	&rsp_tls_packets,
-	&rsp_monitor_packets,
-	&rsp_tracepoint_packets,
-	&rsp_traceframe_packets,
-};
 
 bool rsp_target_grow(struct rsp_target *target)
 {
@@ -80,9 +62,6 @@ static void say_located(const struct rsp_target *target, bool begins_as_file)
 	if (at->by == TS_LOCATED_NOT)
 		ts_log(TS_LOG_WARN, "%s: position-independent, and %s; give its address with --exec FILE@BASE",
 		       target->exec_path, ts_located_text(at->by));
-	else if (at->n_samples && !at->match.n_same && !at->match.n_different && ts_query_is_complete(target->q))
-		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",
-		       target->exec_path, at->first, ts_located_text(at->by));
 	else if (at->match.n_different && !ts_code_is_match(&at->match) && !begins_as_file)
 		ts_log(TS_LOG_WARN,
 		       "%s: not the recorded program: its code differs in %zu of %zu places that were "
@@ -219,8 +198,7 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
 	target->symbols = rsp_symbol_tables_new();
 	if (!target->symbols)
 		ts_no_memory(err, "symbols");
-	else if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
-		 ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
+	else if (ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
 		 ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) &&
 		 layouts_init(target, err))
 		return true;

@@ -70,8 +70,8 @@ struct rsp_target {
 };
 
 /*
- * Prepare the shared state.  @q is borrowed and must outlive it; @exec (path of the program's file, may be
- * NULL) is opened.
+ * Prepare the shared state, but for the table of packets, which the caller fills.  @q is borrowed and must outlive it;
+ * @exec (path of the program's file, may be NULL) is opened.
  *
  * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @target
  * then needs no fini.
@@ -111,8 +111,10 @@ const char *rsp_target_exec_path(const struct rsp_target *target);
 /*
  * The current table of symbols for a question.
  *
- * Returns the table, as rsp_symbol_tables_get(), borrowed.
- * Returns NULL with *err set where that function does.
+ * Returns the table, borrowed until rsp_symbol_tables_free().
+ * Returns NULL, with err->code TS_OK, if the table is not ready: the caller calls again, as for rsp_symbol_tables_get().
+ * Returns NULL if a file cannot be read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts_error *err);
 

@@ -87,7 +87,9 @@ bool rsp_collector_set_text(struct rsp_collector *c, enum rsp_run_text which, co
  * Begin a run of the tracepoints of @process; the frames of the previous run are dropped.  It collects nothing
  * until the first rsp_collector_span().
  *
- * Returns false if one of the tracepoints cannot be evaluated, with the code of rsp_collector_check().
+ * Returns false if a tracepoint has an action or an expression that is not supported (TS_EUNSUPPORTED) or malformed
+ * (TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err);
 

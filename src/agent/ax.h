@@ -65,7 +65,7 @@ struct ts_ax;
 struct ts_ax *ts_ax_new(const uint8_t *code, size_t len, enum ts_ax_error *error);
 void ts_ax_free(struct ts_ax *ax);
 
-/* The code as received; *len is set to its length. */
+/* Returns the code as received, borrowed from @ax; *len is set to its length in bytes. */
 const uint8_t *ts_ax_code(const struct ts_ax *ax, size_t *len);
 
 /*
@@ -82,7 +82,7 @@ enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env,
 /* Returns true if the error is missing data in the recording, not a fault of the expression. */
 bool ts_ax_is_unknown(enum ts_ax_error error);
 
-/* A short text of the error, that of gdbserver if it has one. */
+/* Returns a short text of the error, a literal: that of gdbserver if it has one. */
 const char *ts_ax_error_text(enum ts_ax_error error);
 
 #endif

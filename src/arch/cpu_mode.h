@@ -38,6 +38,7 @@ enum ts_code_size {
 	TS_CODE_64,
 };
 
+/* Returns the size of the code that the processor executes in this mode; TS_CODE_UNKNOWN if a register is unknown. */
 enum ts_code_size ts_mode_code_size(const struct ts_mode *mode);
 
 /*
@@ -50,6 +51,7 @@ struct ts_filter {
 	bool has_user;   /* privilege level 3 */
 };
 
+/* Does the filter admit positions with this mode?  Not if it depends on a register that is unknown. */
 bool ts_filter_admits(const struct ts_filter *f, const struct ts_mode *mode);
 
 #endif

@@ -87,7 +87,10 @@ void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t le
  */
 bool ts_row_repeats(struct ts_row *row, uint64_t id, unsigned first, unsigned n);
 
-/* Begin a list; its texts follow until another cell is filled.  An empty list is null. */
+/*
+ * Begin a list; its texts follow until another cell is filled.  Without texts it is an empty list, [] in JSON: the row has none of
+ * what the column lists.  A caller that does not know leaves the cell null.
+ */
 void ts_row_list(struct ts_row *row, unsigned i);
 void ts_row_list_add(struct ts_row *row, unsigned i, const char *text);
 /* End a text of the list that the caller appended to the row's texts, without a null byte in it. */

@@ -201,7 +201,7 @@ struct ts_verb {
 /* The members columns and n_columns of a verb or another table, whose columns are the array @c. */
 #define TS_COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
-/* Returns the verb called @name, a constant; NULL if there is none. */
+/* Returns the verb called @name, a constant; NULL if no verb has this name. */
 const struct ts_verb *ts_verb_find(const char *name, size_t len);
 
 /* Returns all verbs in the order of the manual, a constant array; *n is set to their number. */

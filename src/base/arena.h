@@ -29,7 +29,7 @@ void ts_arena_fini(struct ts_arena *a);
  */
 void *ts_arena_alloc(struct ts_arena *a, size_t len);
 
-/* A terminated copy of the @len bytes at @text; NULL if memory is exhausted. */
+/* Returns a terminated copy of the @len bytes at @text, owned by the arena; NULL if memory is exhausted. */
 char *ts_arena_text(struct ts_arena *a, const char *text, size_t len);
 
 #endif

@@ -24,8 +24,8 @@ struct ts_cursor {
 };
 
 /*
- * A cursor over the @len bytes at @p, which are borrowed, as are @what and @err.  @off is the file offset of
- * @p.  *err must be empty.
+ * Returns a cursor over the @len bytes at @p, which are borrowed, as are @what and @err.  @off is the file offset of
+ * @p.  *err must be empty (TS_OK).
  */
 static inline struct ts_cursor ts_cursor(const uint8_t *p, size_t len, uint64_t off, const char *what,
 					 struct ts_error *err)
@@ -42,7 +42,7 @@ static inline bool ts_ok(const struct ts_cursor *c)
 /*
  * Fail because fewer than @need bytes are left (TS_ETRUNC); the cursor is empty afterwards.
  *
- * Returns NULL in all cases.
+ * Always returns NULL, for a caller that returns bytes.
  */
 const uint8_t *ts_cursor_short(struct ts_cursor *c, uint64_t need);
 

@@ -52,7 +52,7 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 void *ts_no_memory(struct ts_error *err, const char *what);
 
 /*
- * Put "WHAT: " before the sentence of *err, whose code does not change.  If both are too long, WHAT is
+ * Put "WHAT: " before the sentence of *err, whose code (TS_EIO, ...) does not change.  If both are too long, WHAT is
  * truncated or omitted.
  *
  * Returns false, like ts_fail().

@@ -24,7 +24,7 @@ typedef bool ts_hash_is_key(const void *user, uint32_t i, const void *key);
 /* The hash of the key of item @i of @user's array. */
 typedef uint64_t ts_hash_of_item(const void *user, uint32_t i);
 
-/* The slow path of ts_hash_table_reserve(): there are too few slots. */
+/* The slow path of ts_hash_table_reserve(): there are too few slots.  Returns as ts_hash_table_reserve() does. */
 bool ts_hash_table_grow(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash, const void *user);
 
 /*

@@ -23,7 +23,7 @@ static inline bool ts_has_suffix(const char *name, const char *suffix)
 	return ts_suffix_len(name, strlen(name), suffix) != 0;
 }
 
-/* The name after the last '/' of @path. */
+/* Returns the name after the last '/' of @path, a part of @path: borrowed. */
 static inline const char *ts_last_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -384,7 +384,7 @@ static enum ts_next print_some(struct ts_call_file *f, struct ts_error *err)
 {
 	if (f->next_fold < f->folds.n) {
 		put_stack(f, &f->folds.items[f->next_fold++]);
-		return write_text(f, MAX_WAITING, err) ? TS_ITEM : TS_FAIL;
+		return write_text(f, MAX_WAITING, err) ? TS_MORE : TS_FAIL;
 	}
 	if (f->form == TS_CALLS_EVENTS)
 		ts_buf_puts(&f->text, f->has_event ? "\n]}\n" : "{\"traceEvents\":[]}\n");
@@ -399,10 +399,10 @@ static enum ts_next run_once(struct ts_call_file *f, struct ts_error *err)
 	case NEEDING:
 		need = ts_query_need_calls(f->q, STEPS_A_TURN, err);
 		if (need == TS_END)
-			return begin_thread(f, err) ? TS_ITEM : TS_FAIL;
-		return need == TS_MORE ? TS_ITEM : TS_FAIL;
-	case LISTING: return list_block(f, err) && write_text(f, MAX_WAITING, err) ? TS_ITEM : TS_FAIL;
-	case COUNTING: return count_some(f, err) ? TS_ITEM : TS_FAIL;
+			return begin_thread(f, err) ? TS_MORE : TS_FAIL;
+		return need;
+	case LISTING: return list_block(f, err) && write_text(f, MAX_WAITING, err) ? TS_MORE : TS_FAIL;
+	case COUNTING: return count_some(f, err) ? TS_MORE : TS_FAIL;
 	default: return print_some(f, err);
 	}
 }
@@ -443,9 +443,9 @@ void ts_call_file_free(struct ts_call_file *f)
 
 enum ts_next ts_call_file_run(struct ts_call_file *f, uint32_t n, struct ts_error *err)
 {
-	enum ts_next next = TS_ITEM;
+	enum ts_next next = TS_MORE;
 
-	for (uint32_t i = 0; i < n && next == TS_ITEM; i += TS_CALL_BLOCK)
+	for (uint32_t i = 0; i < n && next == TS_MORE; i += TS_CALL_BLOCK)
 		next = run_once(f, err);
 	return next;
 }

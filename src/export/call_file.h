@@ -64,7 +64,7 @@ void ts_call_file_free(struct ts_call_file *f);
 /*
  * Work on about @n calls.
  *
- * Returns TS_ITEM if there is more to do.
+ * Returns TS_MORE if there is more to do.
  * Returns TS_END if the file is complete and in its place.
  * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns TS_FAIL if the file cannot be written (TS_EIO).

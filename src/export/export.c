@@ -467,7 +467,7 @@ enum ts_next ts_export_run(struct ts_export *e, uint64_t n_frames, struct ts_err
 			continue;
 		}
 		if (!n_frames--)
-			return TS_ITEM;
+			return TS_MORE;
 		if (!ts_frames_get(e->frames, e->at, &e->frame, err) ||
 		    !(e->pass == PASS_LOOK ? look(e, err) : write_frame(e, err)))
 			return TS_FAIL;

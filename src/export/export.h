@@ -42,7 +42,7 @@ void ts_export_free(struct ts_export *e);
 /*
  * Work on about @n_frames frames.
  *
- * Returns TS_ITEM if there is more to do.
+ * Returns TS_MORE if there is more to do.
  * Returns TS_END if the file is complete, synced and renamed.
  * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns TS_FAIL if the file cannot be written (TS_EIO).

@@ -101,8 +101,7 @@ static bool put_range(struct writer *w, struct ts_range range)
 
 static bool is_access(const struct ts_effect *e)
 {
-	return (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && !e->is_hidden && e->len &&
-	       e->len <= MAX_BLOCK;
+	return (ts_effect_is_access(e, false) || ts_effect_is_access(e, true)) && e->len <= MAX_BLOCK;
 }
 
 /* The step's instruction, and what it accessed; a debugger cannot use physical addresses. */

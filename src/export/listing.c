@@ -613,7 +613,7 @@ enum ts_next ts_listing_run(struct ts_listing *l, uint64_t n, struct ts_error *e
 			return TS_FAIL;
 	}
 	if (l->pos <= l->last)
-		return TS_ITEM;
+		return TS_MORE;
 	return write_text(l, err) && ts_atomic_file_finish(&l->file, err) ? TS_END : TS_FAIL;
 }
 

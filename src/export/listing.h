@@ -48,7 +48,7 @@ void ts_listing_free(struct ts_listing *l);
 /*
  * Write about @n positions.
  *
- * Returns TS_ITEM if there is more to do.
+ * Returns TS_MORE if there is more to do.
  * Returns TS_END if the file is complete.
  * Returns TS_FAIL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns TS_FAIL if the file cannot be written (TS_EIO).
@@ -66,6 +66,7 @@ struct ts_listing_lost {
 	uint64_t n_unmapped;  /* times that memory was mapped, was unmapped, or became unknown otherwise */
 };
 
+/* Returns what the listing has left out so far, borrowed from it. */
 const struct ts_listing_lost *ts_listing_lost(const struct ts_listing *l);
 
 #endif

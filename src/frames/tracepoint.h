@@ -161,9 +161,11 @@ bool ts_tracing_piece(struct ts_tracing *t, enum ts_piece piece, const char *tex
 		      struct ts_error *err);
 
 /*
- * Take in a variable: N:INITIAL:BUILTIN:HEXNAME.  One that exists is replaced.
+ * Parse a variable, N:INITIAL:BUILTIN:HEXNAME, and add it.  A variable of the same number is replaced.
  *
- * Returns false as ts_tracing_piece() does.
+ * Returns false if the text is malformed (TS_ECORRUPT, TS_ETRUNC).
+ * Returns false if there are TS_MAX_TVARS already (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t off, struct ts_error *err);
 

@@ -36,8 +36,10 @@ struct ts_index_arrays {
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
 /*
- * As ts_index_take(), for exactly @n items.  Returns NULL, with is_bad set, also if the array has another
- * length.
+ * As ts_index_take(), for exactly @n items.
+ *
+ * Returns the items, owned or borrowed as those of ts_index_take().
+ * Returns NULL, with is_bad set, as ts_index_take() does, and if the array has another length.
  */
 void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
 

@@ -111,7 +111,10 @@ void ts_index_blocks_begin_with(struct ts_index_blocks *b, bool (*begin)(void *u
 void ts_index_blocks_sign(const struct ts_signer *signer, const uint8_t *start, size_t first, size_t end,
 		    uint8_t *signatures);
 
-/* The slow path of ts_index_blocks_use(): blocks that are not verified, or not counted as being in memory. */
+/*
+ * The slow path of ts_index_blocks_use(): blocks that are not verified, or not counted as being in memory.  Returns as
+ * ts_index_blocks_use() does.
+ */
 bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last);
 
 #define TS_INDEX_BLOCK_IS_READY 2

@@ -37,7 +37,7 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 
 /*
  * As ts_index_open(), for an index that may have been made from another file than the one in @key: the caller
- * must determine whether the bytes of both files are equal (index_verified.h).
+ * must determine whether the bytes of both files are equal (index_verified.h).  Returns as ts_index_open() does.
  */
 struct ts_index_file *ts_index_open_any(const char *path, const struct ts_index_key *key, struct ts_error *why);
 
@@ -64,6 +64,11 @@ struct ts_index_file *ts_index_create(const char *path, const struct ts_index_ke
  * As ts_index_open() and ts_index_create(), for a sibling of @f: a file with an optional section that @f
  * lacks.  It has the same key.  Its path is that of @f, or of the fallback of @f if it cannot be created
  * there, with ".NAME" appended.  A new sibling is empty.
+ *
+ * Return the file, which the caller closes with ts_index_close().
+ * ts_index_open_sibling() returns NULL as ts_index_open() does, with the reason of the last path that was tried.
+ * ts_index_create_sibling() returns NULL if the system refuses both paths (TS_EIO), another process builds the file
+ * (TS_ELIMIT), or memory is exhausted (TS_ENOMEM).
  */
 struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
 					    struct ts_error *why);

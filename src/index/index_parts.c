@@ -195,7 +195,8 @@ static bool put_steps(struct record *r, const struct part_batch *b, struct ts_st
 			return false;
 		if (s->n_steps == s->cap_steps && !ts_steps_grow_steps(s))
 			break;
-		s->steps[s->n_steps++] = (struct ts_step){ in->pc, in->thread, s->n_closed, in->n_effects, (uint16_t)in->insn_len };
+		s->steps[s->n_steps++] = (struct ts_step){ .pc = in->pc, .thread = in->thread, .first = s->n_closed,
+							  .n_effects = in->n_effects, .insn_len = (uint16_t)in->insn_len };
 		s->n_closed += in->n_effects;
 	}
 	r->n_steps -= b->n_steps;

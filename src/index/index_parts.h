@@ -29,7 +29,10 @@ struct ts_parts;
  * Begin part @number at the first place of its index that can be written.  @point is the decode point before chunk
  * @first.
  *
- * Returns NULL as ts_index_places_create() does.
+ * Returns the writer, which the caller frees with ts_part_writer_free().
+ * Returns NULL if no place can be written (TS_EIO).
+ * Returns NULL if another process writes this part (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_part_writer *ts_part_writer_new(const struct ts_index_places *index, const struct ts_index_key *key,
 					  const struct ts_part_number *number, uint64_t first, const struct ts_buf *point,
@@ -48,7 +51,8 @@ bool ts_part_writer_add(struct ts_part_writer *w, const struct ts_batch *b, stru
  * Rename the complete file.
  *
  * Returns its path, which is valid until @w is freed.
- * Returns NULL if that fails.
+ * Returns NULL if the file cannot be written or renamed (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 const char *ts_part_writer_finish(struct ts_part_writer *w, struct ts_error *err);
 
@@ -65,7 +69,7 @@ struct ts_parts *ts_parts_open(const struct ts_index_places *index, const struct
 			       struct ts_error *err);
 void ts_parts_free(struct ts_parts *p);
 
-/* Their batches; valid until they are freed. */
+/* Returns the batches of the parts, valid until @p is freed. */
 const struct ts_batch_store *ts_parts_store(struct ts_parts *p);
 
 /* Remove the files. */

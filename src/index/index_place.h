@@ -36,7 +36,7 @@ bool ts_index_places_have_any(const struct ts_index_places *p);
 /*
  * The signer of the trace @trace (trace_keys.h).
  *
- * Returns false if its keys cannot be made: no index file can be used or made then.
+ * Returns false if its keys cannot be made (TS_EIO): no index file can be used or made then.
  */
 bool ts_index_signer(struct ts_signer *s, const char *trace, struct ts_error *err);
 
@@ -72,7 +72,10 @@ void ts_index_places_adopt(const struct ts_index_places *p, const struct ts_sour
  * Begin an index, or continue one, at the first place that can be written.  Called after ts_index_places_open().  If
  * the disk becomes full, the index is moved to the next place.
  *
- * Returns NULL with the last place's error if no place can be written.
+ * Returns the file, which the caller closes with ts_index_close().
+ * Returns NULL, with the error of the last place, if no place can be written (TS_EIO).
+ * Returns NULL if another process builds the index there (TS_ELIMIT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, const struct ts_index_key *key,
 					     struct ts_error *err);

@@ -29,7 +29,7 @@ struct ts_trace_keys {
  * Use the secret in the file @path (borrowed), which several users or machines share, instead of the secret in the
  * cache directory.  Called before any key is made.
  *
- * Returns false if it cannot be used: the results of ts_secret_read().
+ * Returns false if it cannot be read, has another length than a secret, or may be read by other users (TS_EIO).
  */
 bool ts_trace_keys_share(const char *path, struct ts_error *err);
 
@@ -54,7 +54,7 @@ bool ts_trace_keys(const char *trace, struct ts_trace_keys *keys, struct ts_erro
  * Record in the cache directory that the file @packed was made from the trace @trace, signed with the trace's keys, so
  * that @packed has these keys, too.
  *
- * Returns false if the file cannot be written, or there is no cache directory; the packed index will then not be used.
+ * Returns false if the file cannot be written, or no cache directory exists (TS_EIO): the packed index will then not be used.
  */
 bool ts_trace_keys_keep_origin(const char *trace, const char *packed, struct ts_error *err);
 

@@ -9,31 +9,6 @@
 #include "src/query/query.h"
 #include "tools.h"
 
-/* Between two looks at whether the call was cancelled; less than a millisecond, mostly. */
-#define CHUNKS_A_SLICE 4
-
-bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err)
-{
-	enum ts_next got;
-
-	do {
-		got = ts_answer_run(a, CHUNKS_A_SLICE, lines, lines, err);
-		ts_mcp_look(sv);
-	} while (got == TS_MORE && !sv->is_cancelled);
-	return got == TS_END && !sv->is_cancelled;
-}
-
-void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
-			  const json_t *id)
-{
-	char sentence[TS_MAX_WORD];
-
-	if (sv->is_cancelled)
-		return;
-	ts_error_format(err, err->code == TS_EUSAGE ? NULL : r->path, sentence, sizeof(sentence));
-	ts_mcp_reply_error(sv, id, sentence);
-}
-
 /* How many rows the call shows at most. */
 static uint64_t bound_of(const json_t *arguments)
 {

@@ -43,7 +43,11 @@ bool ts_requests_put(struct ts_requests *r, const json_t *message);
  */
 bool ts_requests_take(struct ts_requests *r, json_t **message);
 
-/* Register the requests of @message, which may be a batch, so that they can be cancelled. */
+/*
+ * Register the requests of @message, which may be a batch, so that they can be cancelled.
+ *
+ * Returns false if memory is exhausted.
+ */
 bool ts_requests_expect(struct ts_requests *r, const json_t *message);
 
 /* Cancel a registered request; any other @id is ignored. */

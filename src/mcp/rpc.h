@@ -65,10 +65,14 @@ bool ts_rpc_has_lost_client(const struct ts_rpc *rpc);
 bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result);
 bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text);
 
-/* As ts_rpc_reply(), for a request that is not in the current batch. */
+/* As ts_rpc_reply(), for a request that is not in the current batch.  Returns as ts_rpc_reply() does. */
 bool ts_rpc_reply_apart(struct ts_rpc *rpc, const json_t *id, const char *result);
 
-/* Collect the answers from here on; ts_rpc_end_batch() writes them as one array, or nothing if there are none. */
+/*
+ * Collect the answers from here on; ts_rpc_end_batch() writes them as one array, or nothing if no answer came.
+ *
+ * ts_rpc_end_batch() returns false if the answers cannot be written, or memory is exhausted.
+ */
 void ts_rpc_begin_batch(struct ts_rpc *rpc);
 bool ts_rpc_end_batch(struct ts_rpc *rpc);
 

@@ -23,6 +23,11 @@ struct ts_mcp_server {
 	bool is_broken;        /* the client cannot be written to */
 };
 
+/* ----------------------------------------------------------------------------------------- incoming.c */
+
+/* Returns the method of a message, borrowed; "" if it names none. */
+const char *ts_mcp_method_of(const json_t *message);
+
 /* While a call runs: read new messages.  Requests are queued, but a ping is answered. */
 void ts_mcp_look(struct ts_mcp_server *sv);
 
@@ -37,6 +42,18 @@ void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value
 
 /* Answer a call with an error: its question was not understood, or could not be answered. */
 void ts_mcp_reply_error(struct ts_mcp_server *sv, const json_t *id, const char *sentence);
+
+/* Answer the call with the reason for which there are no rows. */
+void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
+			  const json_t *id);
+
+/*
+ * Run the answer to its end, and append its rows to @lines.
+ *
+ * Returns false if the call was cancelled (TS_OK).
+ * Returns false if the answer failed, with its error.
+ */
+bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err);
 
 /*
  * Answer a call with the rows and the end of @lines, JSON Lines.  With @is_short rows that do not fit into
@@ -72,18 +89,6 @@ void ts_mcp_list_recordings(struct ts_mcp_server *sv, const json_t *id);
 /* Answer tools/call. */
 void ts_mcp_call(struct ts_mcp_server *sv, const json_t *params, const json_t *id);
 
-/*
- * Run the answer to its end, and append its rows to @lines.
- *
- * Returns false if the call was cancelled (TS_OK).
- * Returns false if the answer failed, with its error.
- */
-bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err);
-
-/* Answer the call with the reason for which there are no rows. */
-void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
-			  const json_t *id);
-
 /* ------------------------------------------------------------------------------------------ summary.c */
 
 /* The tools overview and where; their arguments have been checked. */
@@ -98,7 +103,7 @@ void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json
 /*
  * The tables and their columns, a declaration a line.
  *
- * Returns a new reference.
+ * Returns a text, whose reference the caller owns.
  * Returns NULL if memory is exhausted.
  */
 json_t *ts_mcp_sql_schema(struct ts_mcp_recording *r);

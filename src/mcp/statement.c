@@ -23,12 +23,14 @@ static bool run(struct ts_sql *sql, sqlite3_stmt *stmt, uint64_t max, struct ts_
 	uint64_t n = 0;
 	int result = SQLITE_DONE;
 	const char *note;
+	bool is_cut;
 
 	ts_sql_print_init(&print, TS_SQL_JSON, 0);
 	while ((result = sqlite3_step(stmt)) == SQLITE_ROW && n++ < max)
 		ts_sql_print_row(&print, stmt, lines);
+	is_cut = ts_sql_take_cut(sql, &note);
 	if (result == SQLITE_DONE || result == SQLITE_ROW)
-		ts_sql_print_end(&print, stmt, result == SQLITE_DONE && !ts_sql_take_cut(sql, &note), lines);
+		ts_sql_print_end(&print, stmt, result == SQLITE_DONE && !is_cut, note, lines);
 	else
 		ts_sql_error(sql, err);
 	ts_sql_print_fini(&print);

@@ -111,7 +111,7 @@ static const struct {
 			  "were executed; register, memory: another value." },
 	[TS_MCP_SQL] = { "sql",
 			 "SELECT over the recording. Tables: step, reg_write, mem_write, mem_read, call, event, branch, thread, "
-			 "module, map, symbol, line, meta; functions: history(what), calls(pattern), stack(position), "
+			 "module, map, symbol, line, meta; functions: history(what), call(name), calls(pattern), stack(position), "
 			 "why(what, position), find(value), ...; scalars: reg(name, position), u32(address, position), "
 			 "cstr(address, position), sym(address), addr(name). The resource tracestub://schema has the columns. "
 			 "Example: SELECT callee, count(*) FROM call GROUP BY callee ORDER BY 2 DESC LIMIT 10" },

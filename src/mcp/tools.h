@@ -33,7 +33,7 @@ enum ts_mcp_tool {
  * The list of all tools for tools/list; with @has_several recordings the argument "recording" is
  * required.
  *
- * Returns a new reference.
+ * Returns the list, whose reference the caller owns.
  * Returns NULL if memory is exhausted.
  */
 json_t *ts_mcp_tools(bool has_several);

@@ -56,12 +56,14 @@ bool ts_index_policy_part_key(const struct ts_recording *rec, const struct ts_so
 			      struct ts_index_key *key, struct ts_error *err);
 
 /*
- * A timeline over @rec, a recording of the trace @src.  What an index file already has need not be read;
- * what is missing goes to one, if the trace is large or @opt asks for it.  The log says what is wrong with
- * files.  @check gets what is to be done beside reading.
+ * A timeline over @rec, a recording of the trace @src.  Segments that an index file has are not read again; others are saved in
+ * one if the trace is large or @opt says so.  Faults of index files are logged.  *check is set to the checks of the trace that
+ * are still to be made.
  *
- * Returns NULL on failure.  If *is_bad_file is set then a file was to blame, which has been removed: @rec is
- * to be closed, and all done once more.
+ * Returns the timeline, which the caller frees with ts_timeline_free().
+ * Returns NULL with *is_bad_file set if an index file was damaged, and has been removed: the caller closes @rec and begins again.
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
 				     struct ts_source *src, const struct ts_model_options *opt,

@@ -30,10 +30,13 @@ struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_erro
 void ts_model_free(struct ts_model *m);
 
 /*
- * The file @path fills what the trace leaves unknown at position 0; @base is where it lies, NULL: as it says
- * itself.  Before ts_model_open().
+ * Add the file @path, whose bytes are the contents of memory that the trace leaves unknown at position 0.  @base is the address
+ * of its lowest page; NULL: the one in its headers (ts_image_add_file()).  Before ts_model_open().
  *
- * Returns false if it cannot be read or makes no sense.
+ * Returns false if the file cannot be read (TS_EIO) or is not a regular file (TS_EUSAGE).
+ * Returns false if it is neither an ELF nor a PE file and @base is NULL (TS_EUSAGE).
+ * Returns false if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *base, struct ts_error *err);
 
@@ -82,6 +85,7 @@ struct ts_index_facts {
 /* Is the recording one of trace frames, which has no index?  After ts_model_open(). */
 bool ts_model_has_frames(const struct ts_model *m);
 
+/* Returns facts of the index file, whose texts are borrowed from the model; all zero: the index is in memory. */
 struct ts_index_facts ts_model_index(const struct ts_model *m);
 
 #endif

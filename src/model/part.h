@@ -41,6 +41,7 @@ struct ts_part_facts {
 	uint64_t n_passed;
 };
 
+/* Returns the facts of the part so far; the path is borrowed from it. */
 struct ts_part_facts ts_part_facts(const struct ts_part *p);
 
 #endif

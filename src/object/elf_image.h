@@ -62,7 +62,12 @@ bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_erro
 void ts_elf_fini(struct ts_elf *elf);
 
 /*
- * The file's header alone: the other members are zero, and need no ts_elf_fini().  Returns false as ts_elf_init().
+ * Read the file's header alone: the other members are zero, and need no ts_elf_fini().
+ *
+ * Returns false if it is not an ELF file (TS_EUNSUPPORTED).
+ * Returns false if the header, or the program headers, pass the end of the file (TS_ETRUNC).
+ * Returns false if the header contradicts itself (TS_ECORRUPT).
+ * Returns false if it cannot be read (TS_EIO).
  */
 bool ts_elf_read_head(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
 
@@ -70,7 +75,7 @@ bool ts_elf_read_head(struct ts_elf *elf, const struct ts_source *src, struct ts
 bool ts_elf_read_header(const struct ts_elf *elf, const struct ts_source *src, uint64_t i, struct ts_elf_header *h,
 			struct ts_error *err);
 
-/* The architecture of the file, NULL if tracestub does not support it. */
+/* Returns the architecture of the file, a constant; NULL if tracestub does not support it. */
 const struct ts_arch *ts_elf_arch(const struct ts_elf *elf);
 
 #endif

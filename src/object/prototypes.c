@@ -4,10 +4,12 @@
  */
 #include "prototypes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "prototypes_parts.h"
+#include "results.h"
 #include "src/base/bisect.h"
 #include "unpack_bound.h"
 #include "src/base/vec.h"
@@ -117,24 +119,17 @@ void ts_prototypes_add_frames(struct ts_prototypes *p, struct ts_source *src)
 
 /* -------------------------------------------------------------------------------------------------- functions */
 
-/* Go lists results as parameters.  Of several none is shown. */
-static bool add_result(struct ts_prototypes *p, struct ts_prototype *x, struct ts_die_facts *f)
-{
-	if (x->result.form != TS_FORM_NONE || !f->has_type)
-		x->has_go_result = false;
-	else
-		ts_type_classify(&p->budget, &f->type, &x->result);
-	return true;
-}
-
-static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf_Die *die)
+static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, struct ts_go_results *go, Dwarf_Die *die)
 {
 	struct ts_parameter *to = &x->parameters[x->n];
 	struct ts_die_facts f;
 
 	ts_die_collect(&p->budget, die, &f);
-	if (f.is_result && x->is_foreign)
-		return add_result(p, x, &f);
+	if (f.is_result && x->is_foreign) {
+		if (go->registers)
+			ts_go_results_add(go, &p->budget, &f);
+		return true;
+	}
 	if (x->n == TS_MAX_PARAMETERS)
 		return true;
 	to->n_pieces = ts_die_registers_at(die, x->addr, to->pieces);
@@ -146,9 +141,34 @@ static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf
 	return !f.name || to->name;
 }
 
-/* A function that has code of its own. */
-static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die, bool is_foreign)
+static bool keep_results(struct ts_prototypes *p, struct ts_prototype *x, const struct ts_placed_result *items, unsigned n)
 {
+	struct ts_placed_result *to = ts_arena_alloc(&p->names, n * sizeof(*items));
+
+	if (to)
+		memcpy(to, items, n * sizeof(*items));
+	x->results = to;
+	x->n_results = n;
+	return to;
+}
+
+/* The results of another convention than C's. */
+static bool add_results(struct ts_prototypes *p, const struct ts_prototype_unit *u, struct ts_prototype *x, struct ts_die_facts *f,
+			const struct ts_go_results *go)
+{
+	struct ts_placed_result result;
+
+	if (go->n && !go->is_lost)
+		return keep_results(p, x, go->items, go->n);
+	if (u->rust && f->has_type && ts_rust_result(u->rust, &p->budget, &f->type, &result))
+		return keep_results(p, x, &result, 1);
+	return true;
+}
+
+/* A function that has code of its own. */
+static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die)
+{
+	struct ts_go_results go = { .registers = u->go };
 	struct ts_prototype *x;
 	struct ts_die_facts f;
 	Dwarf_Addr entry;
@@ -162,16 +182,17 @@ static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, D
 	if (!ts_vec_reserve(&u->items, u->n, &u->cap, 1, sizeof(*u->items)))
 		return false;
 	x = &u->items[u->n];
-	*x = (struct ts_prototype){ .addr = entry, .is_foreign = is_foreign, .has_go_result = u->is_go_by_registers };
+	*x = (struct ts_prototype){ .addr = entry, .is_foreign = u->is_foreign };
+	x->is_changed = f.has_convention && f.convention == DW_CC_nocall;
 	if (f.has_type)
 		ts_type_classify(&p->budget, &f.type, &x->result);
 	for (got = dwarf_child(die, &child); !got && done && ts_type_spend(&p->budget, 1);
 	     got = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
-			done = add_parameter(p, x, &child);
+			done = add_parameter(p, x, &go, &child);
 	}
 	u->n++;
-	return done;
+	return done && add_results(p, u, x, &f, &go);
 }
 
 /* Functions lie in units, in namespaces and in classes. */
@@ -182,7 +203,7 @@ static bool is_scope(int tag)
 
 #define MAX_SCOPES 16u
 
-static bool read_scope(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die, bool is_foreign, unsigned depth)
+static bool read_scope(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die child;
 	bool done = true;
@@ -192,20 +213,38 @@ static bool read_scope(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwa
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_subprogram)
-			done = add_function(p, u, &child, is_foreign);
+			done = add_function(p, u, &child);
 		else if (is_scope(tag) && depth < MAX_SCOPES)
-			done = read_scope(p, u, &child, is_foreign, depth + 1);
+			done = read_scope(p, u, &child, depth + 1);
 	}
 	return done;
 }
 
 /* Go 1.17 and later say so, on processors on which they pass arguments in registers. */
-static bool is_by_registers(Dwarf_Die *unit)
+static bool is_by_registers(const char *producer)
+{
+	return strstr(producer, "regabi");
+}
+
+/* LLVM drops results that nobody uses; since version 16, which Rust 1.70 has, its debugging information says of which functions. */
+static bool is_rust_that_says_changes(const char *producer)
+{
+	const char *text = strstr(producer, "rustc version 1.");
+	unsigned version;
+
+	return text && sscanf(text, "rustc version 1.%3u", &version) == 1 && version >= 70;
+}
+
+static void learn_language(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die, int language)
 {
 	Dwarf_Attribute at;
-	const char *producer = dwarf_attr(unit, DW_AT_producer, &at) ? dwarf_formstring(&at) : NULL;
+	const char *producer = dwarf_attr(die, DW_AT_producer, &at) ? dwarf_formstring(&at) : NULL;
 
-	return producer && strstr(producer, "regabi");
+	u->is_foreign = language == DW_LANG_Go || language == DW_LANG_Rust;
+	if (producer && language == DW_LANG_Go && is_by_registers(producer))
+		u->go = ts_result_registers_of(p->elf);
+	if (producer && language == DW_LANG_Rust && is_rust_that_says_changes(producer))
+		u->rust = ts_result_registers_of(p->elf);
 }
 
 static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
@@ -219,8 +258,8 @@ static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
 	language = dwarf_srclang(&die);
 	if (language == DW_LANG_Mips_Assembler)
 		return; /* assemblers list functions, but not their parameters */
-	u->is_go_by_registers = language == DW_LANG_Go && is_by_registers(&die);
-	read_scope(p, u, &die, language == DW_LANG_Go || language == DW_LANG_Rust, 0);
+	learn_language(p, u, &die, language);
+	read_scope(p, u, &die, 0);
 	if (u->n)
 		qsort(u->items, u->n, sizeof(*u->items), ts_by_u64);
 }

@@ -38,7 +38,9 @@ struct ts_prototype {
 	struct ts_parameter parameters[TS_MAX_PARAMETERS];
 	unsigned n;       /* at most TS_MAX_PARAMETERS: further parameters are omitted */
 	bool is_foreign;  /* its language passes arguments by another convention */
-	bool has_go_result; /* of Go with its convention of registers: the one result, if it is a number, is in the first of them */
+	bool is_changed;  /* the compiler has changed its convention */
+	const struct ts_placed_result *results; /* of another convention, in the table; NULL: none is known */
+	unsigned n_results;
 };
 
 struct ts_prototypes;

@@ -52,15 +52,22 @@ struct ts_register_piece;
  */
 unsigned ts_die_registers_at(Dwarf_Die *die, uint64_t addr, struct ts_register_piece *pieces);
 
+/* From names and qualifiers of the type *die to the type; its facts, and its size where the tag implies it. */
+void ts_type_strip(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
+
 /* The type of the entry @die. */
 void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_type *type);
 
 /* The length of an address of the file, in bytes. */
 unsigned ts_type_addr_len(Elf *elf);
 
+/* EM_...; EM_NONE if the file does not say it. */
+unsigned ts_type_machine(Elf *elf);
+
 /* ----------------------------------------------------------------------------------- prototypes.c */
 
 struct ts_prototype;
+struct ts_result_registers;
 
 /* The addresses of a unit. */
 struct ts_prototype_range {
@@ -72,7 +79,8 @@ struct ts_prototype_unit {
 	Dwarf_Off off;
 	struct ts_prototype *items; /* owned; by address */
 	size_t n, cap;
-	bool is_read, is_go_by_registers;
+	const struct ts_result_registers *go, *rust; /* NULL: another language, or where its results are is not known */
+	bool is_read, is_foreign;
 };
 
 /* A place at which a function was inlined. */

@@ -83,6 +83,10 @@ void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_fact
 			f->has_type = more.has_type;
 			f->type = more.type;
 		}
+		if (!f->has_convention) {
+			f->has_convention = more.has_convention;
+			f->convention = more.convention;
+		}
 		f->has_origin = more.has_origin;
 		f->origin = more.origin;
 	}
@@ -124,6 +128,13 @@ unsigned ts_type_addr_len(Elf *elf)
 	return gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
 }
 
+unsigned ts_type_machine(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(elf, &header) ? header.e_machine : EM_NONE;
+}
+
 /* ------------------------------------------------------------------------------------------------ the type */
 
 struct classifying {
@@ -139,8 +150,7 @@ static bool is_alias(int tag)
 	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* From names and qualifiers of a type to the type; its facts, and its size where the tag implies it. */
-static void strip(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f)
+void ts_type_strip(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f)
 {
 	for (unsigned i = 0;; i++) {
 		int tag = dwarf_tag(die);
@@ -244,7 +254,7 @@ static void mark_array(struct classifying *c, Dwarf_Die *die, const struct ts_di
 	Dwarf_Die type = f->type;
 
 	if (f->has_type)
-		strip(c->budget, &type, &item);
+		ts_type_strip(c->budget, &type, &item);
 	if (!item.size || item.size > 16 || n > MAX_ITEMS) {
 		c->is_unknown = true;
 	} else if (f->is_vector) {
@@ -260,7 +270,7 @@ static void mark_type(struct classifying *c, Dwarf_Die *die, uint64_t off, unsig
 {
 	struct ts_die_facts f;
 
-	strip(c->budget, die, &f);
+	ts_type_strip(c->budget, die, &f);
 	if (depth > MAX_DEPTH || off >= 16) {
 		c->is_unknown = true;
 		return;
@@ -300,7 +310,7 @@ void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_
 	int tag;
 
 	*type = (struct ts_value_type){ .form = TS_FORM_UNKNOWN };
-	strip(b, &at, &f);
+	ts_type_strip(b, &at, &f);
 	tag = dwarf_tag(&at);
 	if (is_alias(tag)) /* of void */
 		type->form = f.has_type ? TS_FORM_UNKNOWN : TS_FORM_NONE;

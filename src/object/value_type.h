@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of arguments and results as the x86-64 System V ABI classifies them (section 3.2.3). */
+/* Types of arguments and results as the x86-64 System V ABI classifies them (section 3.2.3), and results in named registers. */
 #ifndef TS_VALUE_TYPE_H
 #define TS_VALUE_TYPE_H
 
@@ -30,6 +30,24 @@ struct ts_value_type {
 	uint32_t size; /* bytes */
 	uint8_t classes[2]; /* enum ts_value_class */
 	bool is_by_reference; /* the caller passes the address of a copy */
+};
+
+/* A function has at most this many results; a further one makes all of them unknown. */
+#define TS_MAX_RESULTS 8u
+
+/* The maximum number of registers of a result. */
+#define TS_MAX_RESULT_PIECES 31u
+
+/* A scalar of a result. */
+struct ts_result_piece {
+	uint8_t reg, len; /* DWARF's number; bytes */
+	uint32_t off;     /* in the result */
+};
+
+struct ts_placed_result {
+	struct ts_value_type type; /* UNKNOWN: its place is not known */
+	struct ts_result_piece pieces[TS_MAX_RESULT_PIECES];
+	unsigned n_pieces;
 };
 
 #endif

@@ -30,6 +30,7 @@ bool ts_grid_init(struct ts_grid *g, uint64_t from, uint64_t to, unsigned shift,
 		  uint32_t n_rows);
 void ts_grid_fini(struct ts_grid *g);
 
+/* Returns the column of position @pos, which is not before the grid's first one. */
 static inline uint32_t ts_grid_col(const struct ts_grid *g, uint64_t pos)
 {
 	return (uint32_t)((pos - g->origin) >> g->shift);

@@ -140,7 +140,7 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 		next = ts_export_run(e, FRAMES_A_TURN, err);
 		ts_meter_show(&meter, ts_export_progress(e),
 			      (uint64_t)(ts_export_progress(e) * (double)s->frames.n_frames));
-	} while (next == TS_ITEM && !ts_is_interrupted());
+	} while (next == TS_MORE && !ts_is_interrupted());
 	ts_meter_clear(&meter);
 	if (next == TS_END)
 		warn_of_registers(e);
@@ -238,7 +238,7 @@ static bool write_lines(struct ts_query *q, enum ts_listing_form form, const str
 		next = ts_listing_run(l, FRAMES_A_TURN, err);
 		ts_meter_show(&meter, (double)(ts_listing_done(l) - first) / (double)(end - first + 1),
 			      ts_listing_done(l) - first);
-	} while (next == TS_ITEM && !ts_is_interrupted());
+	} while (next == TS_MORE && !ts_is_interrupted());
 	ts_meter_clear(&meter);
 	if (next == TS_END && ts_listing_lost(l)->n_left_out)
 		ts_log(TS_LOG_WARN, "%" PRIu64 " writes are too long for a line and are omitted: readers see the earlier bytes",
@@ -290,7 +290,7 @@ static enum ts_next write_calls(struct ts_call_file *f, const struct ts_cli *cli
 	do {
 		next = ts_call_file_run(f, FRAMES_A_TURN, err);
 		ts_meter_show(&meter, TS_NO_SHARE, ts_call_file_n_calls(f));
-	} while (next == TS_ITEM && !ts_is_interrupted());
+	} while (next == TS_MORE && !ts_is_interrupted());
 	ts_meter_clear(&meter);
 	if (next == TS_END && ts_call_file_n_deeper(f))
 		ts_log(TS_LOG_WARN, "%" PRIu64 " instructions were executed below %u calls: their frame is \"...\"",

@@ -45,16 +45,16 @@ uint32_t ts_query_n_calls_before(struct ts_query *q, uint32_t thread, uint64_t p
 /*
  * The nearest position after (before) @pos at which a call of any thread returned.
  *
- * Return TS_NO_POS if there is none.
+ * Return TS_NO_POS if no call returned there.
  */
 uint64_t ts_query_next_return(const struct ts_query *q, uint64_t pos);
 uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos);
 
 /*
- * The innermost call that is open at @pos on the stack on which @thread is there; from a call to the one
- * around it.  In its delay slot a call is not open yet.
+ * Set *call to the innermost call that is open at @pos on the stack that @thread uses there; to the call around *call.
+ * In its delay slot a call is not open yet.
  *
- * Return false if there is none.
+ * Return false if no call is open; if no call is around it.
  */
 bool ts_query_innermost_call(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call);
 bool ts_query_outer_call(struct ts_query *q, struct ts_call *call);

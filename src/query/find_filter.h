@@ -29,22 +29,24 @@ void ts_query_probe_free(struct ts_probe *p);
 bool ts_query_has_values(const struct ts_query *q);
 
 /*
- * If there are none build them, about @n_steps steps in each call; all who ask share that.  The recording
- * must be complete.
+ * Build the sketches, if the recording has none, about @n_steps steps in each call.  Several callers share the work.  The
+ * recording must be complete.
  *
+ * Returns TS_END if the recording has them.
+ * Returns TS_MORE if steps are left to be read.
  * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ECORRUPT).
  * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
 
-/* How many steps have been read for that. */
+/* Returns the number of steps that ts_query_need_values() has read. */
 uint64_t ts_query_n_values_read(const struct ts_query *q);
 
 /*
  * The first existing chunk of [@chunk, @end) that may create a match of the value, in memory of any process.
  * Requires ts_query_has_values().  The first query of a segment costs about a millisecond.
  *
- * Returns @end if there is none.
+ * Returns @end if no chunk may.
  */
 uint64_t ts_query_next_begin(const struct ts_query *q, struct ts_probe *p, uint64_t chunk, uint64_t end);
 

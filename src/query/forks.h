@@ -34,7 +34,8 @@ enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left);
 /*
  * The nearest fork of the list at step @from or later; with @is_reverse the nearest at step @from or before.
  *
- * Returns NULL if there is none.  The result is valid until the list grows.
+ * Returns the fork, borrowed until the list grows.
+ * Returns NULL if no fork lies in that direction.
  */
 const struct ts_fork *ts_query_fork(const struct ts_query *q, uint64_t from, bool is_reverse);
 

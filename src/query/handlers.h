@@ -33,7 +33,13 @@ bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, s
 /* Is the code that @thread enters at @pos the one to which handlers return, which only calls sigreturn? */
 bool ts_query_is_handler_return(struct ts_query *q, uint32_t thread, uint64_t pos);
 
-/* The innermost handler that @thread is in at @pos.  Returns false if it is in none, or as above. */
+/*
+ * Set *handler to the innermost handler that @thread executes at @pos.
+ *
+ * Returns true if it executes one.
+ * Returns false if it executes none.
+ * Returns false and sets *err if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_query_handler_at(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		   struct ts_error *err);
 

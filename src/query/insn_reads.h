@@ -21,7 +21,10 @@ struct ts_insn_reads {
 	bool is_open; /* the code, or a register of an address, is not known: there may be others */
 };
 
-/* The reads that the recording lacks, as the beginning of a sentence that ends with "not recorded"; "" if it lacks none. */
+/*
+ * Returns the reads that the recording lacks, as the beginning of a sentence that ends with "not recorded", a literal:
+ * "reads of memory are".  "" if all reads are recorded.
+ */
 const char *ts_query_lacking_reads(const struct ts_query *q);
 
 /* Are reads derived from instructions?  Returns false if all reads are recorded, or if instructions are not decoded. */

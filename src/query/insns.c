@@ -519,7 +519,7 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	struct ts_decoded *d = st ? ts_query_code(q, pos, err) : NULL, *x;
 	bool does = false;
 
-	if (!d || !ev)
+	if (!d || (!ev && !st->is_undone))
 		return d;
 	if (kind == TS_EV_SIGNAL && !goes_on(q, pos, thread, d->pc + d->ops.len, &does, err))
 		return NULL;
@@ -536,9 +536,11 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	return x;
 }
 
-/* Did something else than the instruction happen in the step, too? */
+/* Did something else than what the instruction does happen in the step, or may it have? */
 static bool has_event(const struct ts_steps *b, const struct ts_step *st)
 {
+	if (st->is_undone)
+		return true;
 	for (unsigned k = 0; b->n_events && k < st->n_effects; k++) {
 		if (b->effects[st->first + k].kind == TS_FX_EVENT)
 			return true;

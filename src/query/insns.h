@@ -64,7 +64,13 @@ bool ts_query_has_operands(const struct ts_query *q);
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
-/* The code at the address of step @pos, as ts_query_insn(), whether or not it completed. */
+/*
+ * As ts_query_insn(), whether or not the instruction completed: is_insn says only that the bytes are one.
+ *
+ * Returns the code at the address of step @pos, borrowed until the next call of this function or of ts_query_insn().
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
@@ -91,8 +97,11 @@ bool ts_query_known_does(const struct ts_query *q, uint64_t chunk, const struct 
 bool ts_query_reads_are_recorded(const struct ts_query *q, uint64_t chunk, const struct ts_steps *b, const struct ts_step *st);
 
 /*
- * As ts_query_code(), for a caller inside of a question about registers: the result of ts_query_insn() stays
- * valid.  The result is valid until the next call of this function.
+ * As ts_query_code(), for a caller inside of a question about registers: the result of ts_query_insn() stays valid.
+ *
+ * Returns the code, borrowed until the next call of this function.
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
@@ -106,7 +115,7 @@ const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, s
  */
 bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err);
 
-/* Returns the instruction's text, borrowed from @d; "" if there is none. */
+/* Returns the instruction's text, borrowed from @d; "" if the bytes are no instruction. */
 const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d);
 
 /*
@@ -160,7 +169,8 @@ void ts_insns_free(struct ts_insns *x);
  * of @phys decides.  Without one, *addr is set by ts_untranslate_at().  *is_found is false if no address is
  * found.
  *
- * Returns false if the trace cannot be read, or memory is exhausted.
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_query_access_addr(struct ts_query *q, uint64_t pos, uint64_t phys, uint64_t *addr, bool *is_found,
 			  struct ts_error *err);

@@ -48,9 +48,9 @@ static inline bool ts_code_is_match(const struct ts_code_match *m)
  * Find where the file lies by @samples: the one place, a whole number of pages from where it is linked, at
  * which its code is what was executed.
  *
- * Returns true and *moved when there is such a place.
- * Returns false with err->code TS_OK when there is none or when several fit equally well; false with @err on
- * failure as ts_code_match().
+ * Returns true with *moved set to the difference to its linked place.
+ * Returns false, with err->code TS_OK, if no place or more than one fits.
+ * Returns false, with *err set, as ts_code_match() does.
  */
 bool ts_load_base_by_code(const struct ts_code_samples *samples, const struct ts_source *src,
 			  const struct ts_object *o, uint64_t *moved, struct ts_error *err);

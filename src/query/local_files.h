@@ -69,12 +69,15 @@ bool ts_local_file_is_program(struct ts_query *q, const struct ts_source *src);
  * The file @path, if a module of the recording goes by this name or by another name of the same file (a
  * symbolic link), and holds what was recorded.
  *
- * Returns it (borrowed until fini).
- * Returns NULL if there is none.
+ * Returns the file, borrowed until the object is freed.
+ * Returns NULL if no module has this name, or its file was not found or differs.
  */
 const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path);
 
-/* The same: the path of a copy that came with the recording, if that is the file (borrowed until fini); else NULL. */
+/*
+ * Returns the path of that file, borrowed until the object is freed, if it is a copy that came with the recording.
+ * Returns NULL if it is another file, or ts_local_file() returns NULL.
+ */
 const char *ts_local_copy(struct ts_local_files *files, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the program's file lies in the recording, by whatever tells: the user, the recording's own facts, or
- * the code that was executed.
+ * Where the program's file lies in the memory of the recording: as the user gives it, by facts of the recording, or by the
+ * executed code.
  */
 #ifndef TS_LOCATE_H
 #define TS_LOCATE_H
@@ -31,14 +31,14 @@ struct ts_located {
 
 /*
  * Find where @src, the program's file with the headers @o, lies in @process (an ordinal).  @base is
- * where the user says that its lowest page lies, NULL if he does not.  What the user or the recording says is
- * taken as it is; at->match tells whether the code agrees.  The code itself is asked only where neither says
- * anything, or where it contradicts the recording.
+ * the address of its lowest page as given by the user; NULL: it was not given.  An address of the user or of the recording
+ * is not verified; at->match has the comparison with the executed code.  The address is derived from the code only if
+ * neither gives one, or if the code contradicts the recording.
  *
  * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
- * Not to be found is not a failure: at->by is TS_LOCATED_NOT then.
+ * Returns true with at->by TS_LOCATED_NOT if the place was not found.
  */
 bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, uint32_t process,
 	       const uint64_t *base, struct ts_located *at, struct ts_error *err);
@@ -46,7 +46,7 @@ bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_
 /* Does the recorded auxiliary vector say that a dynamic linker was loaded (AT_BASE)?  False if unknown. */
 bool ts_has_interpreter(const struct ts_facts *facts);
 
-/* "by the auxiliary vector": for people. */
+/* Returns a text for users, a literal: "by the auxiliary vector". */
 const char *ts_located_text(enum ts_located_by by);
 
 #endif

@@ -83,13 +83,17 @@ struct ts_translation {
 bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process,
 		  uint64_t addr, struct ts_translation *t, struct ts_error *err);
 
-/* As ts_translate(), with the parameters of ts_paging_at(). */
+/*
+ * As ts_translate(), with the parameters of ts_paging_at().
+ *
+ * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr,
 		     struct ts_translation *t, struct ts_error *err);
 
 /*
  * Set *addr to the virtual address that the page tables at @pos map to @phys, with the parameters of
- * ts_paging_at().  *is_found is set to false if there is none or more than one, if a table entry is unknown,
+ * ts_paging_at().  *is_found is set to false if no address or more than one is mapped to it, if a table entry is unknown,
  * or if there are more tables than a fixed limit.
  *
  * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).

@@ -153,7 +153,7 @@ const struct ts_regset *ts_query_regset(const struct ts_query *q);
 
 /*
  * Returns the file on this machine for the recorded path @path, by --sysroot and similar options, borrowed
- * until ts_query_free(); NULL if there is none.
+ * until ts_query_free(); NULL if there is no such file.
  */
 const struct ts_source *ts_query_file(const struct ts_query *q, const char *path);
 
@@ -184,8 +184,11 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 				    struct ts_error *err);
 
 /*
- * As ts_query_step(), with the whole chunk decoded.  The step and *batch stay valid while ts_query_epoch()
- * does not change, also if other questions about the chunk are asked.
+ * As ts_query_step(), with the whole chunk decoded.
+ *
+ * Returns the step.  It and *batch are valid while ts_query_epoch() does not change, also if other questions about the
+ * chunk are asked.
+ * Returns NULL if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
 					  struct ts_error *err);
@@ -263,7 +266,7 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
  * The first step >= @pos (@is_reverse: the last step <= @pos) that executed an instruction of @process with an address in
  * [@first, @last], both inclusive.  @pos may be anything.
  *
- * Returns TS_NO_POS if there is none.
+ * Returns TS_NO_POS if no step did.
  */
 uint64_t ts_query_find_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos,
 				 bool is_reverse);
@@ -291,7 +294,7 @@ enum ts_access {
  * c begin at c * TS_CHUNK_STEPS and are below ts_query_n_steps(); ts_query_step() returns their effects.
  * search.h finds the exact step.
  *
- * Returns TS_NO_CHUNK if there is none.
+ * Returns TS_NO_CHUNK if no chunk may have accessed it so.
  * Returns TS_NO_CHUNK if @chunk is TS_NO_CHUNK.
  */
 uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint32_t process, uint64_t first, uint64_t last,
@@ -310,8 +313,8 @@ uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uin
  * The first event of a kind at a step >= @step (the last one at a step <= @step); @step may have any value.
  * Several events may belong to one step.
  *
- * Return the event, borrowed until the recording grows.
- * Return NULL if there is none.
+ * Returns the event, borrowed until the recording grows.
+ * Returns NULL if no event of the kind lies in that direction.
  */
 const struct ts_event_at *ts_query_find_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t step,
 					      bool is_reverse);
@@ -357,7 +360,7 @@ bool ts_query_is_alive(const struct ts_query *q, uint32_t thread, uint64_t pos);
 /*
  * The first step >= @pos (the last step <= @pos) of @thread; @pos may be anything.
  *
- * Returns TS_NO_POS if there is none.
+ * Returns TS_NO_POS if the thread has no such step.
  */
 uint64_t ts_query_next_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
 uint64_t ts_query_prev_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
@@ -366,7 +369,7 @@ uint64_t ts_query_prev_step(const struct ts_query *q, uint32_t thread, uint64_t 
 uint64_t ts_query_n_steps_of(const struct ts_query *q, uint32_t thread, uint64_t pos);
 
 /*
- * Returns the first step after @pos at which another thread runs than at step @pos; the end if there is none.
+ * Returns the first step after @pos at which another thread runs than at step @pos; the end if no other thread runs later.
  */
 uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
 
@@ -378,7 +381,7 @@ uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
  */
 void ts_query_keep(struct ts_query *q, void *data, void (*free_data)(void *data));
 
-/* Returns the data that is kept, borrowed until it is replaced or freed; NULL if there is none. */
+/* Returns the data that is kept, borrowed until it is replaced or freed; NULL if no data is kept. */
 void *ts_query_kept(const struct ts_query *q);
 
 /* ----------------------------------------------------------------------------------- regions and modules */
@@ -439,14 +442,14 @@ bool ts_query_next_module(const struct ts_query *q, uint32_t process, uint64_t p
  */
 const struct ts_mode *ts_query_mode(const struct ts_query *q, uint64_t pos);
 
-/* Returns the first position after @pos at which the mode changes; TS_NO_POS if there is none. */
+/* Returns the first position after @pos at which the mode changes; TS_NO_POS if it does not change any more. */
 uint64_t ts_query_next_mode(const struct ts_query *q, uint64_t pos);
 
 /*
  * The first position >= @pos (@is_reverse: the last position <= @pos) that the filter admits; NULL admits all.  @pos may
  * be anything.
  *
- * Returns TS_NO_POS if there is none.
+ * Returns TS_NO_POS if the filter admits none of them.
  */
 uint64_t ts_query_find_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos, bool is_reverse);
 

@@ -78,7 +78,7 @@ void ts_query_fill_starts(const struct ts_query *q, uint64_t from, uint64_t to, 
  * The last position <= @pos at which run @i began.  One that is <= @from need not be found: with a later answer
  * at hand, not all of the recording is searched for a rare run.
  *
- * Returns TS_NO_POS if there is none.
+ * Returns TS_NO_POS if the run did not begin at @pos or before.
  */
 uint64_t ts_query_prev_start(const struct ts_query *q, uint32_t i, uint64_t pos, uint64_t from);
 
@@ -104,9 +104,9 @@ const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
 
 /*
  * The first chunk from @chunk on in which a step has an inferred write: memory of any process may have changed
- * there unseen, and later steps tell the value.
+ * there unseen, and later steps show the value.
  *
- * Returns TS_NO_CHUNK if there is none.
+ * Returns TS_NO_CHUNK if no chunk from @chunk on has one.
  */
 uint64_t ts_query_next_inferred(const struct ts_query *q, uint64_t chunk);
 

@@ -12,13 +12,6 @@
 
 /* ------------------------------------------------------------------------------------ breakpoints, events */
 
-bool ts_search_is_admitted(const struct ts_search *s, uint64_t pos)
-{
-	const struct ts_filter *f = s->stops->filter;
-
-	return !f || ts_filter_admits(f, ts_modes_at(&s->q->tl->modes, pos));
-}
-
 /* Take a stop that is nearer than the best one, or as near and more important (in the order of the calls). */
 static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uint32_t thread, uint64_t number)
 {

@@ -124,12 +124,13 @@ static bool is_trigger(const struct ts_watch *w, const struct ts_replay *v, cons
 		       const struct ts_effect *e, uint64_t lo, uint64_t hi)
 {
 	const uint8_t *value = ts_effect_data(b, e);
+	bool is_write = e->kind == TS_FX_WRITE;
 
-	if (e->kind != TS_FX_WRITE && e->kind != TS_FX_READ)
+	if (!is_write && e->kind != TS_FX_READ)
 		return false;
-	if (!e->is_hidden && (e->kind == TS_FX_READ ? wants_reads(w) : w->kind == TS_WATCH_ACCESS))
+	if ((is_write ? w->kind == TS_WATCH_ACCESS : wants_reads(w)) && ts_effect_is_access(e, is_write))
 		return true;
-	return wants_writes(w) && (value ? is_change(v, e, value, lo, hi) : e->kind == TS_FX_WRITE);
+	return wants_writes(w) && (value ? is_change(v, e, value, lo, hi) : is_write);
 }
 
 /* What one step, or the steps of a chunk, did to the places. */
@@ -312,4 +313,11 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 		return TS_FAIL;
 	s->has_open_reads |= last_open != TS_NO_POS && (!s->is_reverse || !w.is_found || last_open > found->pos);
 	return w.is_found ? TS_ITEM : TS_END;
+}
+
+bool ts_search_is_admitted(const struct ts_search *s, uint64_t pos)
+{
+	const struct ts_filter *f = s->stops->filter;
+
+	return !f || ts_filter_admits(f, ts_modes_at(&s->q->tl->modes, pos));
 }

@@ -17,8 +17,12 @@
 #include "insns.h"
 
 /*
- * Find out what @n_runs more runs do.  Only a recording of which
- * ts_query_has_write_runs() holds has an answer.
+ * Decode the instructions of up to @n_runs more runs.  ts_query_has_write_runs() must be true.
+ *
+ * Returns TS_END if all runs have been decoded.
+ * Returns TS_MORE if runs are left.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err);
 
@@ -50,7 +54,7 @@ struct ts_run_search {
 };
 
 /*
- * Begin a search for anything of @does.  What ts_query_need_write_runs() has not found out of a run counts as anything.
+ * Begin a search for anything of @does.  A run that ts_query_need_write_runs() has not decoded matches.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  * Call ts_run_search_fini() in both cases.
@@ -61,7 +65,7 @@ void ts_run_search_fini(struct ts_run_search *s);
 
 /*
  * Find the last matching run that began at @pos or before.  Its steps are [*first, *end); steps after @pos
- * may not exist.  *first is TS_NO_POS if there is none.  @pos must not be greater than in the call before.
+ * may not exist.  *first is TS_NO_POS if no run matches.  @pos must not be greater than in the call before.
  * At most @n_looks runs are looked up.
  *
  * Returns true when the search is done.  Returns false if @n_looks is used up: call again with the same @pos.

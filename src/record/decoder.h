@@ -55,7 +55,7 @@ void ts_log_decoder_put_gaps(struct ts_log_decoder *d);
  * Decode the @len bytes of a chunk.
  *
  * Returns NULL on success.
- * Returns a sentence if the log is damaged; nothing more can be decoded then.
+ * Returns a sentence, a literal, if the log is damaged: no more of it can be decoded then.
  */
 const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, size_t len);
 
@@ -83,6 +83,7 @@ void ts_log_decoder_finish(struct ts_log_decoder *d);
 /* Call @tell with the path of each file that is or was mapped as code, at most TS_MAX_CODE_FILES. */
 void ts_log_decoder_files(struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user);
 
+/* Set *counts to the counts of the log so far. */
 void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts);
 
 #endif

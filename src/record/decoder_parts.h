@@ -138,6 +138,12 @@ void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t 
 /* Add @file to the files that were mapped as code; NULL is ignored. */
 void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file);
 
+/*
+ * Take in the body of a control record of @kind, about a mapping or about changed memory.
+ *
+ * Return NULL on success.
+ * Return a sentence, a literal, if the record is damaged or memory is exhausted.
+ */
 const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 
@@ -167,6 +173,7 @@ static inline void ts_log_decoder_add_tid_word(struct ts_log_decoder *d, uint64_
 	d->tid_words[d->n_tid_words++ % TS_MAX_TID_WORDS] = addr;
 }
 
+/* Is the access of at most 4 bytes in one of the d->tid_words? */
 static inline bool ts_log_decoder_is_tid_word(const struct ts_log_decoder *d, uint64_t addr, uint32_t len)
 {
 	for (unsigned i = 0; i < TS_MAX_TID_WORDS && i < d->n_tid_words; i++) {
@@ -176,6 +183,7 @@ static inline bool ts_log_decoder_is_tid_word(const struct ts_log_decoder *d, ui
 	return false;
 }
 
+/* Is the byte at @addr in a range whose contents are not recorded? */
 static inline bool ts_log_decoder_is_unknown(const struct ts_log_decoder *d, uint64_t addr)
 {
 	for (unsigned i = 0; i < d->n_unknown; i++) {

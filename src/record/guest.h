@@ -58,7 +58,7 @@ struct ts_log_guest {
 	} calls;
 };
 
-/* Returns NULL if Valgrind's tool does not record @arch. */
+/* Returns the guest of @arch, a constant; NULL if Valgrind's tool does not record it. */
 const struct ts_log_guest *ts_log_guest_find(const char *arch);
 
 /*
@@ -72,7 +72,7 @@ unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned l
  * Write register @r of @state as ops at @p, and add their number to *n_ops.  The bits of @mmx mark the registers of the
  * x87 unit that contain an MMX integer instead of a double.
  *
- * Returns the address after the ops.
+ * Returns the address after the ops, in the caller's bytes.
  */
 uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t mmx,
 			  uint8_t *p, uint32_t *n_ops);
@@ -86,7 +86,10 @@ uint8_t ts_log_guest_same_mmx(const struct ts_log_guest *g, uint8_t mmx, const u
 /* Does the decoder compute the flags of the sample @f? */
 bool ts_log_guest_knows(const struct ts_log_guest *g, const struct ts_log_flags *f);
 
-/* Write the registers that are constant and not in the guest state, such as segments. */
+/*
+ * Write the registers that are constant and not in the guest state, such as segments, as ops at @p, and add their number to
+ * *n_ops.  Returns the address after the ops, in the caller's bytes.
+ */
 uint8_t *ts_log_guest_put_constants(const struct ts_log_guest *g, uint8_t *p, uint32_t *n_ops);
 
 /* Does register @r differ between the two states? */

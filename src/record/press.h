@@ -43,7 +43,11 @@ bool ts_press_add(struct ts_press *p, const uint8_t *bytes, size_t len);
  */
 bool ts_press_is_beyond(struct ts_press *p, uint64_t limit);
 
-/* Write what is in the queue and end the thread.  Returns false with @err if the file could not be written. */
+/*
+ * Write what is in the queue and end the thread.
+ *
+ * Returns false if the file could not be written (TS_EIO), now or earlier.
+ */
 bool ts_press_end(struct ts_press *p, struct ts_error *err);
 
 #endif

@@ -39,7 +39,7 @@ bool ts_regions_unmap(struct ts_regions *regions, uint64_t start, uint64_t end);
 /* Change the protection of what is mapped in [@start, @end).  Returns as ts_regions_map() does. */
 bool ts_regions_protect(struct ts_regions *regions, uint64_t start, uint64_t end, uint8_t prot);
 
-/* The region that has the byte at @addr; NULL: nothing is mapped there. */
+/* Returns the region that has the byte at @addr, borrowed until the regions change; NULL if no region has it. */
 const struct ts_region *ts_regions_find(const struct ts_regions *regions, uint64_t addr);
 
 void ts_regions_fini(struct ts_regions *regions);

@@ -25,10 +25,15 @@ struct ts_shadow_recent {
 
 extern struct ts_shadow_recent ts_shadow_recent[TS_SHADOW_N_RECENT];
 
-/* The slow path of ts_shadow_at(): the window is not among the recent ones. */
+/* The slow path of ts_shadow_at(): the window is not among the recent ones.  Returns as ts_shadow_at() does. */
 uint8_t *ts_shadow_window(uint64_t addr);
 
-/* As ts_shadow_at(), but creates no window; any thread may call it.  Returns NULL if the window does not exist. */
+/*
+ * As ts_shadow_at(), but creates no window; any thread may call it.
+ *
+ * Returns the bytes at @addr, which are never freed, up to the end of the window.
+ * Returns NULL if the window does not exist.
+ */
 const uint8_t *ts_shadow_peek(uint64_t addr);
 
 /*

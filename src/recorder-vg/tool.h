@@ -37,7 +37,7 @@ void ts_log_rewind(void);
 /*
  * Room for a control record of @kind whose head is followed by @len bytes, at most TS_LOG_MAX_CONTROL in all.
  *
- * Returns the address for these bytes.
+ * Returns the address for these bytes, valid until the next record.
  * Returns NULL if the recording has ended.
  */
 void *ts_log_room(enum ts_log_kind kind, SizeT len);
@@ -118,7 +118,7 @@ void ts_window_fork(void);
 /* Is the program recorded, or will it be? */
 Bool ts_window_is_open(void);
 
-/* The place for which translated code must check now; NULL if there is none. */
+/* Returns the place that translated code must check for now, a static object; NULL if it need not check. */
 const struct ts_place *ts_window_place(void);
 
 /*
@@ -167,6 +167,7 @@ IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *l
 
 /* -------------------------------------------------------------------------------- kernel.c */
 
+/* Register the callbacks for system calls, signals, threads and forks with Valgrind. */
 void ts_kernel_track(void);
 
 /* Log the registers and the open system calls of all threads; @now is the last one. */

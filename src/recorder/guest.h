@@ -75,6 +75,7 @@ struct ts_calls {
 	unsigned clone_tid; /* index of clone's argument with the address of the thread's id */
 };
 
+/* Is @num in the list, which a negative number ends? */
 static inline bool ts_calls_have(const int *list, int num)
 {
 	for (; *list >= 0; list++) {
@@ -105,7 +106,7 @@ struct ts_guest {
 	const struct ts_calls *calls;
 };
 
-/* The processor that QEMU calls @target.  Returns NULL if it cannot be recorded. */
+/* Returns the processor that QEMU calls @target, a constant; NULL if it cannot be recorded. */
 const struct ts_guest *ts_guest_find(const char *target);
 
 #endif

@@ -86,8 +86,10 @@ void ts_siginfo_watch(void);
 void ts_siginfo_begin_thread(void);
 
 /*
- * The code and the address of the failed access that the host told this thread of, if that was the last signal from the host
- * and is guest signal @num.  Told once.
+ * Set *code and *addr to the code and the address of the failed access of the last signal that the host delivered to this
+ * thread.  The signal is then forgotten.
+ *
+ * Returns false if it was not guest signal @num, or another signal has arrived meanwhile.
  */
 bool ts_siginfo_last(int num, int32_t *code, uint64_t *addr);
 

@@ -30,7 +30,10 @@ void ts_out_stop(void);
 /* End the recording in this process, which was forked; its parent continues to record. */
 void ts_out_leave(void);
 
-/* Room for @len bytes of ops (less than 60,000) in the open frame of thread @pid.  A frame of another thread is closed. */
+/*
+ * Returns room for @len bytes of ops (less than 60,000) in the open frame of thread @pid, valid until the next call.  A frame of
+ * another thread is closed.
+ */
 uint8_t *ts_out_room(uint64_t pid, size_t len);
 
 /* Let the reader see the @n_ops ops that were written into that room and end at @end. */
@@ -45,8 +48,9 @@ void ts_out_note(uint8_t key, const void *bytes, uint32_t len);
 /* Tell the reader that the file at @path is mapped as code. */
 void ts_out_code_file(const char *path);
 
-/* The shared memory, for its counters. */
 struct ts_ring;
+
+/* Returns the memory that is shared with the process that writes the file, for its counters; borrowed. */
 struct ts_ring *ts_out_ring(void);
 
 #endif

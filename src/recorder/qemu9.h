@@ -10,8 +10,8 @@
 struct qemu_plugin_register;
 
 /*
- * The register that gdb calls @name, of the calling thread's processor.  Returns NULL if QEMU has no register of that
- * name.
+ * Returns the register that gdb calls @name, of the calling thread's processor, owned by QEMU.
+ * Returns NULL if QEMU has no register of that name.
  */
 struct qemu_plugin_register *ts_qemu_register(const char *name);
 

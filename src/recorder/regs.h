@@ -35,7 +35,8 @@ struct ts_values {
  * Find the registers of @guest in @cpu, the processor of the calling thread.  @missing is set to the names of registers
  * that are not recorded.
  *
- * Returns NULL on success.  Returns the reason if nothing can be recorded.
+ * Returns NULL on success.
+ * Returns the reason, a literal, if the processor cannot be recorded.
  */
 const char *ts_regs_find(const struct ts_guest *guest, void *cpu, char *missing, size_t n_missing);
 
@@ -46,11 +47,15 @@ const char *ts_regs_find(const struct ts_guest *guest, void *cpu, char *missing,
  * Write the registers in @groups (bits 1 << enum ts_group) that differ from @v as ops at @p, and update @v.  Their number
  * is added to *n_ops.
  *
- * Returns the address after the ops.
+ * Returns the address after the ops, in the caller's bytes.
  */
 uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops);
 
-/* Write all registers as ops at @p, of at most TS_REGS_ROOM bytes, for a keyframe. */
+/*
+ * Write all registers as ops at @p, of at most TS_REGS_ROOM bytes, for a keyframe, and add their number to *n_ops.
+ *
+ * Returns the address after the ops, in the caller's bytes.
+ */
 uint8_t *ts_regs_all(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops);
 
 /* The current value of the register with number @num in a recording.  Returns 0 if it cannot be read. */

@@ -112,7 +112,10 @@ const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules,
 /* Is @place the rule's own file, which the user named? */
 bool ts_rule_is_named(const struct ts_rule *rule, const struct ts_place *place);
 
-/* The part of the place's path that is below the root of a rule of that kind, "/lib/x.so"; NULL if it is outside. */
+/*
+ * Returns the part of the place's path that is below the root of a rule of that kind, "/lib/x.so", borrowed from @place.
+ * Returns NULL if the place is outside of it.
+ */
 const char *ts_sandbox_below(const struct ts_rule *root, const struct ts_place *place);
 
 /* --------------------------------------------------------------------------------------- broker.c */

@@ -31,7 +31,7 @@ struct ts_cause_range {
 
 struct ts_cause_node {
 	enum ts_cause_kind kind;
-	uint64_t pos, pc;       /* of the step; TS_NO_POS, TS_NO_PC: there is none */
+	uint64_t pos, pc;       /* of the step; TS_NO_POS, TS_NO_PC: the node has no step */
 	uint64_t last_pos;      /* of a loop: its last iteration, after which all of its memory is written */
 	uint64_t before;        /* if no step wrote the place: the position at which it was read */
 	uint32_t thread;        /* of the step */
@@ -42,7 +42,7 @@ struct ts_cause_node {
 	struct ts_cause_range *ranges; /* owned; memory: all of it, ascending, with gaps between the ranges */
 	unsigned n_ranges;
 	uint64_t constant;
-	uint32_t parent, first_child, next_sibling; /* TS_NO_NODE: there is none */
+	uint32_t parent, first_child, next_sibling; /* TS_NO_NODE: the node has no such node */
 	uint8_t order;
 	uint8_t code_len;       /* the instruction's bytes; 0: not known */
 	uint8_t code[TS_MAX_INSN];
@@ -66,6 +66,7 @@ struct ts_cause;
  * Begin to search for the causes of @question, which is copied.  The query object caches the result of a long search, for
  * the same question.
  *
+ * Returns the search, which the caller closes with ts_cause_close().
  * Returns NULL if memory is exhausted.
  */
 struct ts_cause *ts_cause_open(struct ts_query *q, const struct ts_cause_question *question);
@@ -81,7 +82,10 @@ void ts_cause_close(struct ts_cause *c);
  */
 enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
 
-/* The node after @node in pre-order, NULL for the first one; NULL after the last. */
+/*
+ * Returns the node after @node (NULL: the first one) in pre-order, borrowed until ts_cause_close().
+ * Returns NULL after the last one.
+ */
 const struct ts_cause_node *ts_cause_next(const struct ts_cause *c, const struct ts_cause_node *node);
 
 /* Were causes omitted from the tree? */

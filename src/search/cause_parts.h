@@ -66,7 +66,13 @@ struct ts_cause {
 	bool has_branch;
 };
 
-/* Add a node without a place.  Returns NULL, and marks the answer as cut, if there are too many nodes. */
+/*
+ * Add a node without a place.
+ *
+ * Returns the node, borrowed until the next one is added.
+ * Returns NULL if the tree has as many nodes as are allowed; is_cut is then set.
+ * Returns NULL if memory is exhausted; is_failed is then set.
+ */
 struct ts_cause_node *ts_cause_add_node(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind,
 					unsigned order);
 
@@ -87,7 +93,11 @@ uint64_t ts_cause_of_one_register(const struct ts_cause *c, const struct ts_loca
 /* Mark that causes below the node are omitted. */
 void ts_cause_cut(struct ts_cause *c, uint32_t node);
 
-/* The mask of those bytes of @loc, as written by step @pos, that have been followed; NULL if memory is exhausted. */
+/*
+ * Returns the mask of those bytes of @loc, as written by step @pos, that have been followed.  The caller may change it; it is
+ * borrowed until the next call.
+ * Returns NULL if memory is exhausted; is_failed is then set.
+ */
 uint64_t *ts_cause_done(struct ts_cause *c, uint64_t pos, const struct ts_location *loc);
 
 /*
@@ -98,7 +108,13 @@ uint64_t *ts_cause_done(struct ts_cause *c, uint64_t pos, const struct ts_locati
 bool ts_cause_known(struct ts_cause *c, const struct ts_location *loc, uint64_t pos, uint64_t *known,
 		    struct ts_error *err);
 
-/* Find the last branch before the position of the question (cause_branch.c). */
+/*
+ * Find the last branch before the position of the question (cause_branch.c).  A return whose address was written by its own
+ * call is passed over.  *at is set to the position up to which the search has come.
+ *
+ * Returns TS_ITEM with *w set to the branch.
+ * Returns TS_END, TS_MORE or TS_FAIL as ts_writer_find_branch() does.
+ */
 enum ts_next ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
 				  struct ts_error *err);
 

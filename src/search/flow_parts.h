@@ -48,7 +48,13 @@ struct ts_flow {
  */
 bool ts_flow_as_recorded(struct ts_flow *f, uint64_t pos, struct ts_location *loc, struct ts_error *err);
 
-/* ts_taint_any() of @loc, translated at @pos; 0 also if its address is not mapped, or on failure (*err). */
+/*
+ * As ts_taint_any(), for @loc translated at position @pos (ts_flow_as_recorded()).
+ *
+ * Returns 1 + the step through which the first tainted byte of @loc came, with *i set to that byte.
+ * Returns 0 if no byte of @loc is tainted, or its address is not mapped.
+ * Returns 0, with *err set, if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 uint64_t ts_flow_find_from(struct ts_flow *f, uint64_t pos, const struct ts_location *loc, unsigned *i, struct ts_error *err);
 
 /*

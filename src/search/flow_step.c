@@ -119,16 +119,19 @@ static bool is_of_flags(const struct ts_flow *f, const struct ts_effect *e)
 	       e->addr - set->regs[set->flags].off < set->regs[set->flags].len;
 }
 
-/* Take out what does not happen. */
-static bool leave_out(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_operands *ops, struct ts_error *err)
+/*
+ * Copy the operands of step @pos, whose instruction is @d, to *ops, without those that a condition leaves out.  A system call's
+ * results stay: its thread executes nothing before they arrive.
+ */
+static bool find_operands(struct ts_flow *f, uint64_t pos, const struct ts_decoded *d, struct ts_operands *ops,
+			  struct ts_error *err)
 {
-	struct ts_op_state state;
+	unsigned omits = 0;
 
-	if (ops->condition == TS_IF_ALWAYS)
-		return true;
-	if (!ts_query_op_state(f->q, pos, thread, &state, err))
+	*ops = d->ops;
+	if (ops->condition != TS_IF_ALWAYS && !ts_step_omits(f->q, pos, d, NULL, &omits, err))
 		return false;
-	if (ts_operands_happen(ops, &state) == TS_HAPPENS_NOT)
+	if (omits & TS_OMITS_CONDITIONAL)
 		ts_operands_leave_out(ops);
 	return true;
 }
@@ -213,13 +216,13 @@ static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_m
 
 	for (uint32_t i = 0; st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		bool is_lost = is_insn || thread != st->thread;
+		bool is_lost = is_insn || st->is_undone || thread != st->thread, is_own = is_memory && ts_effect_is_access(e, true);
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
-		if (is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len <= 32 * TS_FLOW_MAX_DEST)
+		if (is_own && e->len <= 32 * TS_FLOW_MAX_DEST)
 			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
-		f->is_full |= is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len > 32 * TS_FLOW_MAX_DEST;
+		f->is_full |= is_own && e->len > 32 * TS_FLOW_MAX_DEST;
 		if (is_memory || e->kind != TS_FX_REG_WRITE || is_of_flags(f, e))
 			continue;
 		if (!add_recorded(f, pos, thread, e->addr, e->len, is_lost, err))
@@ -254,9 +257,9 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 		return false;
 	f->loses_registers = loses_registers(b, st);
 	if (is_insn && !f->loses_registers) {
-		struct ts_operands ops = d->ops; /* a question in between may end the loan */
+		struct ts_operands ops;
 
-		if (!leave_out(f, pos, thread, &ops, err))
+		if (!find_operands(f, pos, d, &ops, err))
 			return false;
 		add_operand_dest(f, &ops, thread);
 		f->is_described = ops.is_complete;
@@ -500,8 +503,7 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	f->n_unknown += d && !d->is_insn && !d->is_stopped;
 	if (!d || !d->is_insn)
 		return d != NULL;
-	ops = d->ops; /* a question in between may end the loan */
-	if (!leave_out(f, pos, thread, &ops, err))
+	if (!find_operands(f, pos, d, &ops, err))
 		return false;
 	*is_compare = ops.flow == TS_OP_NEXT;
 	for (unsigned i = 0; i < ops.n; i++)
@@ -578,12 +580,12 @@ static bool forget(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 
 	for (uint32_t i = 0; done && st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		bool is_gone = e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET ||
-			       (e->kind == TS_FX_WRITE && (e->is_hidden || f->is_full));
+		enum ts_writer_kind writer;
+		bool is_gone = ts_effect_writes_memory(e, &writer) && (writer != TS_WRITER_STEP || f->is_full);
 
 		if (e->kind == TS_FX_THREAD)
 			process = ts_query_process(f->q, e->item);
-		while (is_gone && e->len && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
+		while (is_gone && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
 			struct ts_location loc = { TS_IN_MEMORY, process, line->addr, ts_mask(0, 16) };
 
 			loc.mask &= ts_location_overlap(&loc, e->addr, e->len);

@@ -49,7 +49,7 @@ static inline uint64_t ts_location_overlap(const struct ts_location *loc, uint64
 /*
  * The first run of set bits in @mask from bit @at on: *first is its first bit, *len its length.
  *
- * Returns false if there is none.
+ * Returns false if no bit from @at on is set.
  */
 static inline bool ts_mask_run(uint64_t mask, unsigned at, unsigned *first, unsigned *len)
 {

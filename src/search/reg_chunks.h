@@ -31,7 +31,7 @@ bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_quer
 
 /*
  * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) in which an instruction may write @loc;
- * TS_NO_CHUNK if there is none.
+ * TS_NO_CHUNK if no chunk may have such a step.
  */
 uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const struct ts_location *loc,
 			    uint64_t chunk, bool is_reverse);

@@ -141,7 +141,7 @@ static bool find_recorded(struct work *w, unsigned len, bool is_write, uint64_t 
 
 		if (e->kind == TS_FX_THREAD || ts_query_facts(w->q)->is_physical)
 			break;
-		if (e->kind != (is_write ? TS_FX_WRITE : TS_FX_READ) || e->is_hidden || e->len != len ||
+		if (!ts_effect_is_access(e, is_write) || e->len != len ||
 		    (!is_write && st->pc - e->addr < e->len))
 			continue;
 		n += !n || e->addr != *addr;

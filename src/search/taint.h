@@ -60,10 +60,10 @@ bool ts_taint_set(struct ts_taint *t, const struct ts_location *loc, unsigned i,
 /* 1 + the step that wrote byte @i; 0: the byte is not tainted. */
 uint64_t ts_taint_get(const struct ts_taint *t, const struct ts_location *loc, unsigned i);
 
-/* ts_taint_get() of the first byte in loc->mask with a source.  *i is set to that byte.  0: there is none. */
+/* ts_taint_get() of the first byte in loc->mask with a source.  *i is set to that byte.  0: no byte has a source. */
 uint64_t ts_taint_any(const struct ts_taint *t, const struct ts_location *loc, unsigned *i);
 
-/* The first line with a byte in [@first, @last] that has a source; NULL if there is none. */
+/* The first line with a byte in [@first, @last] that has a source, borrowed until a source is set; NULL if no line has one. */
 struct ts_taint_line *ts_taint_line(const struct ts_taint *t, uint32_t process, uint64_t first, uint64_t last);
 
 /* Is no byte tainted? */

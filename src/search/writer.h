@@ -53,7 +53,7 @@ struct ts_writer_search {
 	struct ts_does does;
 	uint64_t stop;     /* steps before it are not looked at */
 	uint64_t first;    /* registers: steps from here on are looked at one by one */
-	uint64_t chunk;    /* memory: the next one to look into; TS_NO_CHUNK: there is none */
+	uint64_t chunk;    /* memory: the next one to look into; TS_NO_CHUNK: no chunk is left */
 	uint32_t n_looked;
 	struct ts_writer_runs *among; /* the searches that s->does goes on with; NULL: none yet */
 	struct ts_writer_runs runs[TS_N_WRITER_RUNS];
@@ -62,19 +62,28 @@ struct ts_writer_search {
 };
 
 /*
- * The last step before @before, and not before @stop, that wrote a byte of @loc.  Of a machine, memory has virtual addresses, and
- * must lie in one page.
+ * Find the last step before @before, and not before @stop, that wrote a byte of @loc.  Of a machine, memory has virtual
+ * addresses, and must lie in one page.
  *
- * Returns TS_ITEM and sets *w.  Returns TS_END if nothing wrote it.  Returns TS_MORE if the
- * budget is used up: call again with the same arguments.  Returns TS_FAIL as in budget.h.
+ * Returns TS_ITEM with *w set.
+ * Returns TS_END if no step in [@stop, @before) wrote it.
+ * Returns TS_MORE if the budget is used up: call again with the same arguments.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
 			    uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,
 			    struct ts_error *err);
 
 /*
- * The last step of @thread before @before whose next address depended on data: a conditional branch, an
- * indirect jump or call, or a return.  Returns as ts_writer_find(); w->kind and w->mask have no meaning.
+ * Find the last step of @thread before @before whose next address depended on data: a conditional branch, an
+ * indirect jump or call, or a return.
+ *
+ * Returns TS_ITEM with *w set; w->kind and w->mask have no meaning.
+ * Returns TS_END if no such step precedes @before.
+ * Returns TS_MORE if the budget is used up: call again with the same arguments.
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_writer_find_branch(struct ts_writer_search *s, struct ts_query *q, uint32_t thread,
 				   uint64_t before, struct ts_writer *w, struct ts_budget *budget,

@@ -66,7 +66,11 @@ static bool has_call(const struct ts_query *q, uint32_t thread, uint64_t pos)
 	return false;
 }
 
-bool ts_syscall_has_no_result(struct ts_query *q, uint64_t pos, bool *has_none, struct ts_error *err)
+/*
+ * In a program's recording: has the system call of step @pos no result there?  The program ended in it, its thread did not
+ * return from it, or other threads ran before it returned (its result then comes with the last step of these).
+ */
+static bool has_no_result_at(struct ts_query *q, uint64_t pos, bool *has_none, struct ts_error *err)
 {
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(q, pos, &b, err);
@@ -106,23 +110,37 @@ uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location 
 	return mask;
 }
 
-bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
-			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
+bool ts_step_omits(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_op_state *state,
+		   unsigned *omits, struct ts_error *err)
 {
 	bool is_physical = ts_query_facts(q)->is_physical, has_no_result = false;
 	enum ts_op_happens happens;
-	uint64_t maybe;
 
-	*mask = 0;
+	*omits = 0;
 	if (d->ops.flow == TS_OP_SYSCALL &&
-	    !(is_physical ? is_inside(q, pos, d, &has_no_result, err) : ts_syscall_has_no_result(q, pos, &has_no_result, err)))
+	    !(is_physical ? is_inside(q, pos, d, &has_no_result, err) : has_no_result_at(q, pos, &has_no_result, err)))
 		return false;
-	*mask = ts_operands_write(d, loc, !has_no_result, &maybe);
-	if (!(maybe & ~*mask))
+	if (state)
+		happens = ts_operands_happen(&d->ops, state);
+	else if (!ts_query_happens(q, pos, d, &happens, err))
+		return false;
+	*omits = (has_no_result ? TS_OMITS_RESULT : 0) | (happens == TS_HAPPENS_NOT ? TS_OMITS_CONDITIONAL : 0);
+	return true;
+}
+
+bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
+			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
+{
+	uint64_t maybe;
+	unsigned omits;
+
+	*mask = ts_operands_write(d, loc, true, &maybe);
+	if (!(maybe & ~*mask) && (!*mask || d->ops.flow != TS_OP_SYSCALL))
 		return true;
-	if (!ts_query_happens(q, pos, d, &happens, err))
+	if (!ts_step_omits(q, pos, d, NULL, &omits, err))
 		return false;
-	if (happens != TS_HAPPENS_NOT)
+	*mask = ts_operands_write(d, loc, !(omits & TS_OMITS_RESULT), &maybe);
+	if (!(omits & TS_OMITS_CONDITIONAL))
 		*mask |= maybe;
 	return true;
 }
@@ -254,7 +272,11 @@ static bool is_by_system(const struct ts_steps *b, const struct ts_step *st, uin
 	return false;
 }
 
-enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
+/*
+ * The writer of those registers of thread @owner that step @st changed although the operands of its instruction, @d, do not
+ * write them.
+ */
+static enum ts_writer_kind other_writer(const struct ts_query *q, const struct ts_steps *b,
 					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner)
 {
 	if (st->thread != owner)
@@ -269,11 +291,15 @@ enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct 
 	return TS_WRITER_UNEXPLAINED;
 }
 
-enum ts_writer_kind ts_step_change_writer(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+/*
+ * The writer of the bits @changed of @loc, which step @st changed although its operands do not write them.  Bits of the flags
+ * register that operands do not describe (IF, AC, the IT state) are written by the instruction.
+ */
+static enum ts_writer_kind change_writer(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 					  const struct ts_decoded *d, const struct ts_location *loc,
 					  uint64_t changed)
 {
-	enum ts_writer_kind kind = ts_step_other_writer(q, b, st, d, loc->owner);
+	enum ts_writer_kind kind = other_writer(q, b, st, d, loc->owner);
 	bool is_own = st->thread == loc->owner && !ts_step_has_event(b, st, 1u << TS_EV_GAP);
 
 	if (kind == TS_WRITER_UNEXPLAINED && is_own && loc->kind == TS_IN_FLAGS &&
@@ -293,6 +319,7 @@ bool ts_writes_may_contradict(const struct ts_query *q)
 static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool *reads,
 		       struct ts_error *err)
 {
+	struct ts_location bytes = as_bytes(q, loc);
 	const struct ts_steps *b;
 	const struct ts_step *st;
 
@@ -300,7 +327,7 @@ static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_locatio
 	if (pos + 1 >= ts_query_n_steps(q))
 		return true;
 	st = ts_query_step(q, pos + 1, &b, err);
-	*reads = st && reads_register(b, st, loc);
+	*reads = st && reads_register(b, st, &bytes);
 	return st != NULL;
 }
 
@@ -335,25 +362,6 @@ static uint64_t whole_registers(const struct ts_query *q, const struct ts_locati
 	return loc->kind == TS_IN_FLAGS && changed ? loc->mask : mask;
 }
 
-/* What changed beside what the operands write: by an effect of the step, or seen by the next one. */
-static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool is_effect,
-			struct ts_written *w, struct ts_error *err)
-{
-	struct view v;
-	uint64_t changed;
-
-	if (!find_changed(q, pos, loc, &changed, err) || !look(q, pos, &v, err))
-		return false;
-	if (!(changed & ~w->mask))
-		return true;
-	if (v.st->thread != loc->owner)
-		changed = whole_registers(q, loc, changed);
-	if (!w->mask)
-		w->kind = is_effect ? ts_step_change_writer(q, v.b, v.st, v.d, loc, changed) : TS_WRITER_UNEXPLAINED;
-	w->mask |= changed;
-	return true;
-}
-
 /* Does the range that effect @e lists have a byte that the step changed, or whose value it does not show? */
 static bool is_changed(const struct around *a, const struct ts_steps *b, const struct ts_effect *e)
 {
@@ -364,8 +372,12 @@ static bool is_changed(const struct around *a, const struct ts_steps *b, const s
 	return changed;
 }
 
-bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
-			  struct ts_error *err)
+/*
+ * Set *mask to the bytes of @loc that the system call of step @pos wrote beside its operands: each range that the recording
+ * lists, if a byte of it changed, became known, or has a value that the step does not show.  gdb's record also lists registers
+ * that the call leaves as they are (AArch64's x30).
+ */
+static bool find_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
 {
 	struct ts_location bytes = as_bytes(q, loc);
 	struct ts_step_effects all;
@@ -375,10 +387,6 @@ bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_loca
 	bool done;
 
 	*mask = 0;
-	if (!look(q, pos, &v, err))
-		return false;
-	if (v.st->thread != loc->owner || !v.d->is_insn || !ts_step_is_syscall(q, v.b, v.st, v.d))
-		return true;
 	done = read_around(q, pos, loc->owner, &a, err) && look(q, pos, &v, err);
 	if (done)
 		all = ts_step_effects(v.b, v.st);
@@ -392,43 +400,114 @@ bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_loca
 	return done;
 }
 
+/* What the effects of a step say of registers, as masks of a location. */
+struct listed {
+	uint64_t bytes;   /* what they list */
+	uint64_t changed; /* of which the value after the step is another one, or is not shown */
+	bool is_lost;     /* all registers became unknown */
+};
+
+static inline struct listed find_listed(const struct ts_query *q, const struct view *v, const struct ts_location *loc)
+{
+	struct ts_location bytes = as_bytes(q, loc);
+	struct listed x = { 0 };
+
+	x.bytes = effects_on(v->b, v->st, &bytes, &x.changed, &x.is_lost);
+	if (loc->kind == TS_IN_FLAGS)
+		x = (struct listed){ x.bytes ? loc->mask : 0, x.changed ? loc->mask : 0, x.is_lost };
+	return x;
+}
+
+/* ts_writes_by_insn() for step @v of the thread of @loc.  @is_listed: its effects list bytes of @loc. */
+static inline bool find_by_insn(struct ts_query *q, uint64_t pos, const struct view *v, const struct ts_location *loc,
+				bool is_listed, uint64_t *mask, struct ts_error *err)
+{
+	bool is_listed_call = is_listed && ts_step_is_syscall(q, v->b, v->st, v->d);
+	uint64_t by_syscall = 0;
+
+	if (!ts_writes_by_operands(q, pos, v->d, loc, mask, err) ||
+	    (is_listed_call && !find_by_syscall(q, pos, loc, &by_syscall, err)))
+		return false;
+	*mask |= by_syscall;
+	return true;
+}
+
+bool ts_writes_by_insn(struct ts_query *q, uint64_t pos, const struct ts_location *loc, const struct ts_decoded **d,
+		       uint64_t *mask, struct ts_error *err)
+{
+	struct view v;
+
+	*mask = 0;
+	*d = NULL;
+	if (!look(q, pos, &v, err))
+		return false;
+	*d = v.d;
+	return v.st->thread != loc->owner || !v.d->is_insn ||
+	       find_by_insn(q, pos, &v, loc, find_listed(q, &v, loc).bytes, mask, err);
+}
+
+struct ts_written ts_recorded_write(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+				    const struct ts_decoded *d, const struct ts_location *loc, uint64_t by_insn,
+				    uint64_t listed, uint64_t changed)
+{
+	struct ts_written w = { changed & ~by_insn, TS_WRITER_STEP };
+
+	if (st->thread == loc->owner && !st->is_undone && !(d && d->is_insn))
+		return (struct ts_written){ listed, ts_step_is_syscall(q, b, st, d) ? TS_WRITER_INPUT : TS_WRITER_STEP };
+	if (w.mask)
+		w.kind = change_writer(q, b, st, d, loc, w.mask);
+	return w;
+}
+
+/* Add what the recording shows beside @w, which the instruction wrote: by effects @x of the step, or seen by the next one. */
+static bool add_recorded(struct ts_query *q, uint64_t pos, const struct ts_location *loc, const struct listed *x,
+			 struct ts_written *w, struct ts_error *err)
+{
+	bool is_compared = loc->mask & ~(w->mask | x->changed);
+	uint64_t differs = 0;
+	struct ts_written more;
+	struct view v;
+
+	if (!look(q, pos, &v, err))
+		return false;
+	is_compared &= !x->bytes || v.st->thread != loc->owner || v.st->is_undone || v.d->is_insn;
+	if (is_compared && (!find_changed(q, pos, loc, &differs, err) || !look(q, pos, &v, err)))
+		return false;
+	if (v.st->thread != loc->owner)
+		differs = whole_registers(q, loc, differs);
+	more = ts_recorded_write(q, v.b, v.st, v.d, loc, w->mask, x->bytes, x->changed | differs);
+	if (!x->bytes)
+		more = (struct ts_written){ differs & ~w->mask, TS_WRITER_UNEXPLAINED };
+	if (!w->mask && more.mask)
+		w->kind = more.kind;
+	w->mask |= more.mask;
+	return true;
+}
+
 static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
 			    bool may_contradict, struct ts_written *w, struct ts_error *err)
 {
-	struct ts_location bytes = as_bytes(q, loc);
-	bool is_lost = false, reads = false, is_own, done;
-	uint64_t by_effects, by_syscall, unseen = 0;
+	bool is_seen = false, is_own;
+	struct listed x;
 	struct view v;
 
 	*w = (struct ts_written){ .mask = 0 };
 	if (!look(q, pos, &v, err))
 		return false;
-	by_effects = effects_on(v.b, v.st, &bytes, &unseen, &is_lost);
-	is_own = v.st->thread == loc->owner;
+	x = find_listed(q, &v, loc);
+	is_own = v.st->thread == loc->owner && v.d->is_insn;
 	w->kind = ts_step_is_syscall(q, v.b, v.st, v.d) ? TS_WRITER_INPUT : TS_WRITER_STEP;
-	if (is_lost) {
+	if (x.is_lost) {
 		*w = (struct ts_written){ loc->mask, TS_WRITER_UNEXPLAINED };
 		return true;
 	}
-	if (is_own && v.d->is_insn && !ts_writes_by_operands(q, pos, v.d, loc, &w->mask, err))
+	if (is_own && !find_by_insn(q, pos, &v, loc, x.bytes, &w->mask, err))
 		return false;
-	if (by_effects && v.d->is_insn && is_own && w->kind == TS_WRITER_INPUT) {
-		done = ts_writes_by_syscall(q, pos, loc, &by_syscall, err);
-		w->mask |= by_syscall;
-		return done;
-	}
-	if (by_effects && !v.d->is_insn && is_own) {
-		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
+	if (!(loc->mask & ~w->mask) || (x.bytes && is_own && w->kind == TS_WRITER_INPUT)) /* find_by_insn() has compared */
 		return true;
-	}
-	if (unseen && !w->mask)
-		w->kind = ts_step_other_writer(q, v.b, v.st, v.d, loc->owner);
-	w->mask |= loc->kind == TS_IN_FLAGS && unseen ? loc->mask : unseen;
-	if (!(loc->mask & ~w->mask))
-		return true;
-	if (!by_effects && may_contradict && !next_reads(q, pos, &bytes, &reads, err))
+	if (!x.bytes && may_contradict && !next_reads(q, pos, loc, &is_seen, err))
 		return false;
-	return (!by_effects && !reads) || add_changes(q, pos, loc, by_effects, w, err);
+	return !(x.bytes || is_seen) || add_recorded(q, pos, loc, &x, w, err);
 }
 
 /* -------------------------------------------------------------------------------------------------- memory */
@@ -444,15 +523,11 @@ static void memory_writes(struct ts_query *q, const struct ts_steps *b, const st
 		enum ts_writer_kind kind;
 		uint64_t mask;
 
-		if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ || ts_query_process(q, all.thread) != loc->owner)
+		if (!ts_effect_writes_memory(e, &kind) || ts_query_process(q, all.thread) != loc->owner)
 			continue;
 		mask = ts_location_overlap(loc, e->addr, e->len);
 		if (!mask)
 			continue;
-		kind = e->kind == TS_FX_FORGET || e->is_inferred ? TS_WRITER_UNEXPLAINED
-		       : e->kind != TS_FX_WRITE ? TS_WRITER_MAP
-		       : e->is_hidden		? TS_WRITER_INPUT
-						: TS_WRITER_STEP;
 		if (w->mask && w->kind != kind && w->mask & ~mask)
 			w->mask = 0;
 		w->mask |= mask;

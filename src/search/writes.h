@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which bytes of a location one step wrote.
+ * What a step writes, and who wrote it: the one place that decides it (README).
  *
  * Registers and flags are written by what the instruction's operands say (src/arch/operands/operands.h), whether their
  * value changes or not, and by whatever the recording shows to have changed besides.  A system call also writes each range
- * of registers that the recording lists, if a byte of it changes or was unknown.  Where the instruction is not known, the
- * recording alone counts.  Memory is written where the recording says so.
+ * of registers that the recording lists, if a byte of it changes or was unknown: gdb's record also lists registers that the
+ * call leaves as they are (AArch64's x30).  Where the instruction is not known, the recording alone counts.  Memory is written
+ * where the recording says so (ts_effect_writes_memory()).
  */
 #ifndef TS_SEARCH_WRITES_H
 #define TS_SEARCH_WRITES_H
@@ -14,27 +15,32 @@
 #include "src/base/error.h"
 #include "src/query/insns.h"
 #include "src/query/query.h"
-
-enum ts_writer_kind {
-	TS_WRITER_STEP,        /* the instruction */
-	TS_WRITER_MAP,         /* a region was mapped or unmapped there */
-	TS_WRITER_UNEXPLAINED, /* something that the recording does not show */
-	TS_WRITER_INPUT,       /* the system */
-};
+#include "src/trace/step.h"
 
 struct ts_written {
 	uint64_t mask; /* bytes of the location, or flags */
 	enum ts_writer_kind kind;
 };
 
+/* What a step does not do of what the operands of its instruction name. */
+enum ts_omits {
+	TS_OMITS_CONDITIONAL = 1, /* conditional transfers: the condition does not hold */
+	/*
+	 * results of a system call: the program ended in it, its thread did not return from it, other threads ran before it
+	 * returned (its result then comes with the last step of these), or it runs in the recorded machine
+	 */
+	TS_OMITS_RESULT = 2,
+};
+
 /*
- * *has_none is set to whether the system call of step @pos has no result there: the program ended in it, its thread did not
- * return from it, or other threads ran before it returned (its result then comes with the last step of these).  The recording
- * must be one of a program, not of a machine.
+ * Set *omits to a mask of enum ts_omits for step @pos, whose instruction is @d.  @state has the registers before the step;
+ * NULL: they are read if the instruction has a condition.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_syscall_has_no_result(struct ts_query *q, uint64_t pos, bool *has_none, struct ts_error *err);
+bool ts_step_omits(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_op_state *state,
+		   unsigned *omits, struct ts_error *err);
 
 /*
  * Is @d, step @pos of the thread of @loc, a system call that returned after steps of other threads?  If so, *at is set to the
@@ -60,16 +66,24 @@ bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_dec
 uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location *loc, bool has_result, uint64_t *maybe);
 
 /*
- * The bytes of @loc (registers, or flags) that the system call of step @pos wrote beside what its operands write: each range
- * that the recording lists, if a byte of it changed, became known, or has a value that the step does not show.  gdb's
- * record also lists registers that the call leaves as they are (AArch64's x30).  *@mask is 0 if the step is no system call
- * of the thread of @loc.
+ * Set *mask to the bytes of @loc (registers, or flags) that the instruction of step @pos writes by its operands or as a system
+ * call; 0 if the step is not one of the thread of @loc.  A system call writes each listed range of which a byte changed, became
+ * known, or has a value that the step does not show.  Set *d to the instruction, borrowed as that of ts_query_insn().
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
-			  struct ts_error *err);
+bool ts_writes_by_insn(struct ts_query *q, uint64_t pos, const struct ts_location *loc, const struct ts_decoded **d,
+		       uint64_t *mask, struct ts_error *err);
+
+/*
+ * Returns the bytes of @loc that step @st, of instruction @d, wrote beside @by_insn (ts_writes_by_insn()), and their writer.
+ * @listed are the bytes that its effects list; @changed those of them that have another value after the step, or whose value
+ * the step does not show.  If the instruction is not known, all of @listed count.
+ */
+struct ts_written ts_recorded_write(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+				    const struct ts_decoded *d, const struct ts_location *loc, uint64_t by_insn,
+				    uint64_t listed, uint64_t changed);
 
 /* Does the recording contradict itself anywhere?  If not, no step must be compared with the next one. */
 bool ts_writes_may_contradict(const struct ts_query *q);
@@ -91,20 +105,5 @@ bool ts_step_has_event(const struct ts_steps *b, const struct ts_step *st, uint3
 /* Is the step a system call?  Then the system wrote what changed. */
 bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			const struct ts_decoded *d);
-
-/*
- * The writer of those registers of thread @owner that step @st changed although the operands of its instruction, @d, do not
- * write them.
- */
-enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
-					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner);
-
-/*
- * The writer of the bits @changed of @loc, which step @st changed although its operands do not write them.  Bits of the flags
- * register that operands do not describe (IF, AC, the IT state) are written by the instruction.
- */
-enum ts_writer_kind ts_step_change_writer(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
-					  const struct ts_decoded *d, const struct ts_location *loc,
-					  uint64_t changed);
 
 #endif

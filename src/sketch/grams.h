@@ -32,7 +32,7 @@ struct ts_grams {
 	bool is_failed;    /* memory was exhausted */
 };
 
-/* Returns NULL if memory is exhausted. */
+/* Returns an empty set, which the caller frees with ts_grams_free(); NULL if memory is exhausted. */
 struct ts_grams *ts_grams_new(void);
 void ts_grams_free(struct ts_grams *g);
 

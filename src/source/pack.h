@@ -97,7 +97,13 @@ const char *ts_pack_file_name(const struct ts_pack_member *m);
  */
 struct ts_source *ts_pack_open(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err);
 
-/* Append the contents of a member to @file.  Returns false as reading and writing do. */
+/*
+ * Append the contents of a member to @file.
+ *
+ * Returns false if the member cannot be read (TS_EIO, TS_ETRUNC).
+ * Returns false if @file cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_pack_copy(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_atomic_file *file,
 		  struct ts_error *err);
 

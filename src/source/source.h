@@ -60,7 +60,10 @@ struct ts_source *ts_source_open_unlinked(const char *path, struct ts_error *err
  * A source over the regular file that is open as @fd, with the name @name in messages.  Takes ownership of @fd, also on
  * failure.
  *
- * Returns NULL as ts_source_open() does.
+ * Returns the source, which the caller closes with ts_source_close().
+ * Returns NULL if it is not a regular file (TS_EUSAGE).
+ * Returns NULL if its facts cannot be read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err);
 

@@ -52,7 +52,11 @@ bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_
 bool ts_spool_keep(struct ts_spool *s, const char *path);
 
 /*
- * Convert the contents to a source; the spool is empty afterwards.  Returns NULL as ts_source_from_fd() does.
+ * Convert the contents to a source; the spool is empty afterwards.
+ *
+ * Returns the source, which the caller closes with ts_source_close().
+ * Returns NULL if its facts cannot be read (TS_EIO).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_spool_take(struct ts_spool *s, const char *name, struct ts_error *err);
 

@@ -60,7 +60,7 @@ struct ts_source *ts_trace_open(const char *path, const struct ts_unpack_options
 struct ts_pack;
 struct ts_pack_member;
 
-/* As ts_trace_open(), for a file in a packed recording. */
+/* As ts_trace_open(), for a file in a packed recording.  Returns as ts_trace_open() does. */
 struct ts_source *ts_trace_open_packed(const struct ts_pack *p, const struct ts_pack_member *m,
 				       const struct ts_unpack_options *opt, struct ts_error *err);
 

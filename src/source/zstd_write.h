@@ -41,7 +41,13 @@ void ts_zstd_writer_fini(struct ts_zstd_writer *w);
  */
 bool ts_zstd_writer_add(struct ts_zstd_writer *w, const void *bytes, size_t len, struct ts_error *err);
 
-/* End the frame, so that later bytes can be read without earlier ones. */
+/*
+ * End the frame, so that later bytes can be read without earlier ones.
+ *
+ * Returns false if the file cannot be written (TS_EIO).
+ * Returns false if the file would have too many frames (TS_ELIMIT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_zstd_writer_end_frame(struct ts_zstd_writer *w, struct ts_error *err);
 
 /*

@@ -267,7 +267,7 @@ static void put_end(struct ts_sql_answers *a, struct ts_buf *out)
 	bool is_cut = ts_sql_take_cut(a->s, &note);
 
 	ts_buf_putc(out, is_cut);
-	ts_wire_put_text(out, note, is_cut ? strlen(note) : 0);
+	ts_wire_put_text(out, note, strlen(note));
 }
 
 static void put_rows(struct ts_sql_answers *a, struct reader *r, uint32_t n_wanted, struct ts_buf *out)

@@ -20,7 +20,8 @@ void ts_sql_answers_hello(struct ts_sql_answers *a, struct ts_buf *out);
 /*
  * Answer the message @request of @len bytes, without its length.  If memory is exhausted, the answer is an error.
  *
- * Returns false if the message is damaged.
+ * Returns false if the message is damaged (TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted also for the error.
  */
 bool ts_sql_answers_take(struct ts_sql_answers *a, const uint8_t *request, size_t len, struct ts_buf *out, struct ts_error *err);
 

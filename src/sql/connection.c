@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,16 +38,6 @@ static int check_stop(void *user)
 	return s->options.is_stopped && s->options.is_stopped(s->options.user);
 }
 
-int ts_sql_declare_table(struct ts_sql *s, const char *schema)
-{
-	int result;
-
-	s->is_declaring = true;
-	result = sqlite3_declare_vtab(s->db, schema);
-	s->is_declaring = false;
-	return result;
-}
-
 static bool prepare(struct ts_sql *s)
 {
 	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL) ||
@@ -58,15 +49,6 @@ static bool prepare(struct ts_sql *s)
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_progress_handler(s->db, OPS_A_CHECK, check_stop, s);
 	return !sqlite3_set_authorizer(s->db, authorize, s);
-}
-
-const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name)
-{
-	for (size_t i = 0; name && i < s->n; i++) {
-		if (!strcmp(s->recordings[i].name, name))
-			return &s->recordings[i];
-	}
-	return NULL;
 }
 
 struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, const struct ts_sql_options *options,
@@ -120,8 +102,10 @@ bool ts_sql_take_cut(struct ts_sql *s, const char **note)
 {
 	bool is_cut = s->is_cut;
 
+	snprintf(s->note, sizeof(s->note), "%s", is_cut ? s->reason : s->hint);
 	*note = s->note;
 	s->is_cut = false;
+	*s->hint = *s->reason = 0;
 	return is_cut;
 }
 

@@ -13,7 +13,9 @@ struct ts_sql {
 	struct ts_sql_options options;
 	struct ts_error err;  /* the error of a table; code TS_OK: none */
 	bool is_cut;          /* a table is incomplete: */
-	char note[400];       /* the reason; "" if unknown */
+	char reason[400];     /* why; "" if unknown */
+	char hint[400];       /* what a name in a term means; "" for none */
+	char note[400];       /* of the last call of ts_sql_take_cut() */
 	unsigned n_selects;   /* the number of SELECTs that SQLite has begun to prepare since ts_sql_db() */
 	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
 	struct ts_buf schema; /* the text of ts_sql_schema() */
@@ -53,7 +55,7 @@ struct ts_sql_table {
 	const struct ts_verb *verb;
 	const struct ts_sql_column *columns; /* NULL: those of the verb */
 	unsigned n_columns;
-	const char *arguments; /* letters of the function's arguments; "" for a table */
+	const char *arguments; /* letters of the function's arguments, of a table that may be used as one, too; "" for none */
 	const char *kinds;     /* words in every question: "r"; NULL: none */
 	const char *range;     /* the range of every question: "0:end"; NULL: none */
 	enum ts_sql_each each;
@@ -114,8 +116,5 @@ bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int
 
 /* Returns the table with this name, borrowed; NULL if SQLite has not connected it. */
 struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len);
-
-/* Declare the table that is being connected.  Returns SQLite's result. */
-int ts_sql_declare_table(struct ts_sql *s, const char *schema);
 
 #endif

@@ -11,6 +11,7 @@
 #include "src/ask/grammar/listed.h"
 #include "src/ask/grammar/number.h"
 #include "src/query/query.h"
+#include "src/symbols/meanings.h"
 #include "src/symbols/symbols.h"
 
 #define MAX_TERMS 32u
@@ -67,6 +68,15 @@ static bool is_comparison(unsigned char op)
 	return op != SQLITE_INDEX_CONSTRAINT_GLOB && ts_sql_operator(op);
 }
 
+const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name)
+{
+	for (size_t i = 0; name && i < s->n; i++) {
+		if (!strcmp(s->recordings[i].name, name))
+			return &s->recordings[i];
+	}
+	return NULL;
+}
+
 bool ts_sql_has_positions(const struct ts_sql_vtab *t)
 {
 	return t->t.verb->takes & TS_TAKES_RANGE && !t->t.range && ts_sql_verb_column(t->t.verb, "position") >= 0 &&
@@ -111,7 +121,7 @@ static bool takes_term(const struct ts_sql_vtab *t, int column, unsigned char op
 	if (is_named(t, column, "pc"))
 		return t->t.has_pc && has_one_process(t->s);
 	*gain = 10;
-	if (is_named(t, column, "depth") && t->t.verb->takes & TS_TAKES_DEPTH && !*t->t.arguments)
+	if (is_named(t, column, "depth") && t->t.verb->takes & TS_TAKES_DEPTH && !strchr(t->t.arguments, 'd'))
 		return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
 	if (is_named(t, column, "function") && t->t.has_pc)
 		return is_equal && t->s->n == 1 && has_one_process(t->s);
@@ -267,6 +277,39 @@ static bool is_plain(const char *text)
 	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@:~")];
 }
 
+/* The name that the column has for calls of the function @name, if it is another one; "" if it is not. */
+static void other_name(struct ts_symbols *symbols, const char *name, char other[200])
+{
+	struct ts_meanings all;
+	const struct ts_symbol *x = ts_symbols_mean(symbols, name, strlen(name), true, &all), *at;
+	bool is_indirect = x && x->is_indirect;
+	char linked[TS_SQL_MAX_WORD];
+
+	*other = 0;
+	at = x ? ts_symbols_function_at(symbols, x->addr) : NULL;
+	if (is_indirect)
+		snprintf(other, 200, "that of the function which was chosen (IFUNC)");
+	else if (at && strcmp(at->name, name) != 0)
+		snprintf(other, 200, "%.90s", at->name);
+	snprintf(linked, sizeof(linked), "%s%s", name, TS_LINKED);
+	if (ts_symbols_find(symbols, linked, strlen(linked)))
+		snprintf(other + strlen(other), 200 - strlen(other), "%s%.90s", *other ? ", " : "", linked);
+}
+
+/* A user who looks for a library's function by its name would miss calls that the column calls otherwise. */
+static void hint_at_names(struct ts_sql *s, const char *name)
+{
+	char other[200] = "";
+
+	for (size_t i = 0; i < s->n && !*other; i++) {
+		if (s->recordings[i].ask->symbols)
+			other_name(s->recordings[i].ask->symbols, name, other);
+	}
+	if (*other)
+		snprintf(s->hint, sizeof(s->hint), "calls of '%.90s' may have another name in the column callee (%s): FROM call('%.90s') has all of them",
+			 name, other, name);
+}
+
 /* What is not taken is checked by SQLite alone. */
 static void take_operand(struct ts_sql_terms *n, const struct ts_sql_vtab *t, char op, const char *text)
 {
@@ -276,8 +319,11 @@ static void take_operand(struct ts_sql_terms *n, const struct ts_sql_vtab *t, ch
 		if (ts_listed_is_name(text, strlen(text)))
 			snprintf(n->operand, sizeof(n->operand), "%s", text);
 	} else if (op == '=') {
-		if (is_plain(text)) /* as a pattern: a name that no function has is no mistake */
-			snprintf(n->operand, sizeof(n->operand), "[%c]%s", *text, text + 1);
+		if (!is_plain(text))
+			return;
+		/* as a pattern: a name that no function has is no mistake */
+		snprintf(n->operand, sizeof(n->operand), "[%c]%s", *text, text + 1);
+		hint_at_names(t->s, text);
 	} else if (strlen(text) < sizeof(n->operand) && strpbrk(text, "*?") && !strpbrk(text, "[]\\ \"'")) {
 		snprintf(n->operand, sizeof(n->operand), "%s", text);
 	}

@@ -264,15 +264,20 @@ void ts_sql_print_row(struct ts_sql_print *p, sqlite3_stmt *stmt, struct ts_buf 
 		put_waiting(p, stmt, out);
 }
 
-void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, struct ts_buf *out)
+void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, const char *note, struct ts_buf *out)
 {
 	if (p->form == TS_SQL_BOX)
 		put_waiting(p, stmt, out);
 	if (p->form == TS_SQL_JSON && is_complete)
-		ts_buf_printf(out, "{\"complete\":true,\"rows\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", p->n_rows,
-			      p->n_rows);
+		ts_buf_printf(out, "{\"complete\":true,\"rows\":%" PRIu64 ",\"total\":%" PRIu64, p->n_rows, p->n_rows);
 	else if (p->form == TS_SQL_JSON)
-		ts_buf_printf(out, "{\"complete\":false,\"rows\":%" PRIu64 ",\"total\":null}\n", p->n_rows);
+		ts_buf_printf(out, "{\"complete\":false,\"rows\":%" PRIu64 ",\"total\":null", p->n_rows);
+	if (p->form == TS_SQL_JSON && *note) {
+		ts_buf_puts(out, ",\"note\":");
+		ts_json_put_text(out, note, strlen(note));
+	}
+	if (p->form == TS_SQL_JSON)
+		ts_buf_puts(out, "}\n");
 	p->n_rows = 0;
 	free(p->columns);
 	p->columns = NULL;

@@ -39,7 +39,7 @@ void ts_sql_print_fini(struct ts_sql_print *p);
  */
 void ts_sql_print_row(struct ts_sql_print *p, sqlite3_stmt *stmt, struct ts_buf *out);
 
-/* After the last row: append the buffered rows; for JSON Lines also the end, with @is_complete. */
-void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, struct ts_buf *out);
+/* After the last row: append the buffered rows; for JSON Lines also the end, with @is_complete, and @note unless it is "". */
+void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, const char *note, struct ts_buf *out);
 
 #endif

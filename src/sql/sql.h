@@ -40,7 +40,7 @@ struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, c
 			  struct ts_error *err);
 void ts_sql_free(struct ts_sql *s);
 
-/* SQLite's connection, borrowed, with which the caller prepares and steps statements. */
+/* Returns SQLite's connection, borrowed, with which the caller prepares and steps statements. */
 sqlite3 *ts_sql_db(struct ts_sql *s);
 
 /*
@@ -51,7 +51,8 @@ void ts_sql_error(struct ts_sql *s, struct ts_error *err);
 
 /*
  * Was a table incomplete since the last call, for example because code is unknown?  Then the statement's result is
- * incomplete; *note is set to the reason, "" if it is unknown.  It is valid until the next statement.
+ * incomplete; *note is set to the reason, "" if it is unknown.  A statement with a complete result may have a note, too.  It
+ * is valid until the next statement.
  */
 bool ts_sql_take_cut(struct ts_sql *s, const char **note);
 

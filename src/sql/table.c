@@ -89,7 +89,7 @@ static int next(sqlite3_vtab_cursor *cursor)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
 		if (got == TS_END && c->rows->is_cut) {
 			t->s->is_cut = true;
-			snprintf(t->s->note, sizeof(t->s->note), "%s", c->rows->note);
+			snprintf(t->s->reason, sizeof(t->s->reason), "%s", c->rows->note);
 		}
 		if (got == TS_END)
 			ts_sql_close_question(c);
@@ -208,6 +208,17 @@ static void free_table(struct ts_sql_vtab *t)
 	free(t);
 }
 
+/* SQLite asks whether it may create it. */
+static int declare_table(struct ts_sql *s, const char *schema)
+{
+	int result;
+
+	s->is_declaring = true;
+	result = sqlite3_declare_vtab(s->db, schema);
+	s->is_declaring = false;
+	return result;
+}
+
 static int connect(sqlite3 *db, void *user, int argc, const char *const *argv, sqlite3_vtab **vtab, char **error)
 {
 	const struct source *from = user;
@@ -228,7 +239,7 @@ static int connect(sqlite3 *db, void *user, int argc, const char *const *argv, s
 	ts_buf_init(&schema);
 	ts_sql_declare(t->s, &t->t, &schema);
 	if (find_cells(t) && ts_buf_ok(&schema))
-		result = ts_sql_declare_table(t->s, ts_buf_text(&schema));
+		result = declare_table(t->s, ts_buf_text(&schema));
 	ts_buf_fini(&schema);
 	if (result != SQLITE_OK) {
 		free_table(t);

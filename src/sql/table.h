@@ -71,7 +71,7 @@ struct ts_sql_operator {
 	const char *text;
 };
 
-/* NULL: no term that narrows a question has it. */
+/* Returns the operator with SQLite's number @op, a constant; NULL if no term that narrows a question has it. */
 const struct ts_sql_operator *ts_sql_operator(unsigned char op);
 
 /* The verb's column with this name; -1 if it has none. */
@@ -94,7 +94,8 @@ int ts_sql_next_question(struct ts_sql_cursor *c, const struct ts_sql_vtab *t);
 void ts_sql_close_question(struct ts_sql_cursor *c);
 
 /*
- * Let the statement fail with @err, which names the current recording if there are several.  Returns SQLite's result.
+ * Let the statement fail with @err (TS_EIO, ...), before which the name of the current recording is put if several are open.
+ * Returns SQLite's result.
  */
 int ts_sql_fail_in(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t, struct ts_error *err);
 bool ts_sql_is_stopped(const struct ts_sql_vtab *t);

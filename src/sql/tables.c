@@ -54,7 +54,7 @@ static const struct ts_sql_table tables[] = {
 	  .each = TS_SQL_EACH_PROCESS, .has_address = true },
 	{ .name = "mem_read", .verb = &ts_verb_accesses, TS_COLUMNS(mem_columns), .arguments = "", .kinds = "r",
 	  .each = TS_SQL_EACH_PROCESS, .has_address = true },
-	{ .name = "call", .verb = &ts_verb_calls, TS_COLUMNS(call_columns), .arguments = "", .operand = "callee" },
+	{ .name = "call", .verb = &ts_verb_calls, TS_COLUMNS(call_columns), .arguments = "w", .operand = "callee" },
 	{ .name = "event", .verb = &ts_verb_events, TS_COLUMNS(event_columns), .arguments = "", .operand = "kind" },
 	{ .name = "branch", .verb = &ts_verb_compares, TS_COLUMNS(branch_columns), .arguments = "", .has_pc = true },
 	{ .name = "thread", .verb = &ts_verb_threads, .arguments = "", .range = "0:end" },

@@ -45,7 +45,10 @@ void ts_link_release(struct ts_link *l);
  * Send l->request, and read the answer to @reply; *c is set to a cursor after its result, which reports errors to @err.
  * If l->is_stopped() returns true, the process ends the statement with SQLITE_INTERRUPT.
  *
- * Returns SQLite's result; if it is not SQLITE_OK, @err has the reason.
+ * Returns SQLITE_OK on success.
+ * Returns SQLITE_NOMEM if memory is exhausted (TS_ENOMEM).
+ * Returns another result of SQLite, with the reason in @err (TS_EUSAGE, TS_EIO, TS_ENOMEM), if the process is gone or refuses
+ * the request.
  */
 int ts_link_ask(struct ts_link *l, struct ts_buf *reply, struct ts_cursor *c, struct ts_error *err);
 

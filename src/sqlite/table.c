@@ -126,6 +126,8 @@ static void take_end(struct cursor *c)
 
 	if (is_cut)
 		fprintf(stderr, "tracestub: the result is not complete%s%.*s\n", len ? ": " : "", (int)len, note);
+	else if (len)
+		fprintf(stderr, "tracestub: %.*s\n", (int)len, note);
 	c->is_over = true;
 }
 

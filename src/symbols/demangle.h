@@ -22,7 +22,7 @@ bool ts_is_mangled(const char *name);
  */
 bool ts_demangle(const char *name, char *text);
 
-/* The same with its parameters, ns::fn(int). */
+/* The same with its parameters, ns::fn(int).  Returns false if @name is not a mangled name, or the text is too long. */
 bool ts_demangle_whole(const char *name, char *text);
 
 #endif

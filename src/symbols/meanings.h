@@ -41,7 +41,8 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 					struct ts_meanings *all);
 
 /*
- * As ts_symbols_mean(), for the program's own symbols NS::NAME.  For a name that has no other meaning.
+ * As ts_symbols_mean(), for the program's own symbols NS::NAME.  For a name that has no other meaning.  Returns as
+ * ts_symbols_mean() does.
  */
 const struct ts_symbol *ts_symbols_mean_qualified(struct ts_symbols *s, const char *name, size_t len, bool is_code,
 						  struct ts_meanings *all);

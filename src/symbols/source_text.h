@@ -27,7 +27,10 @@ struct ts_source_text;
 struct ts_source_text *ts_source_text_new(const char *path, const char *const *folders);
 void ts_source_text_free(struct ts_source_text *t);
 
-/* Line @line, from 1 on, without its end, *len bytes; NULL after the last.  @t may be NULL: no lines. */
+/*
+ * Returns line @line, from 1 on, of *len bytes without its end, borrowed from @t.
+ * Returns NULL after the last one, and if @t is NULL.
+ */
 const char *ts_source_text_line(const struct ts_source_text *t, uint32_t line, size_t *len);
 
 #endif

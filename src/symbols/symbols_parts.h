@@ -89,10 +89,13 @@ struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const ch
  */
 struct ts_symbols_entry *ts_symbols_next_clone(struct ts_symbols *s, const char *name, size_t len, size_t *i);
 
-/* The @i-th symbol with a demangled name, in the order of these; NULL after the last. */
+/*
+ * Returns symbol @i of those with a demangled name, in the order of these, borrowed from @s.
+ * Returns NULL after the last one, and if memory is exhausted.
+ */
 struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i);
 
-/* The stored symbol as a struct ts_symbol; valid until the next call. */
+/* Returns the stored symbol as a struct ts_symbol, valid until the next call. */
 const struct ts_symbol *ts_symbols_show(struct ts_symbols *s, const struct ts_symbols_entry *e);
 
 static inline const char *ts_symbols_text(const struct ts_symbols *s, uint64_t off)

@@ -111,14 +111,14 @@ void ts_builder_publish(struct ts_timeline *tl);
 /* Was memory exhausted while an effect was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
 
-/* Fills @err; returns TS_FAIL. */
+/* Sets @err to TS_ENOMEM.  Returns TS_FAIL. */
 enum ts_next ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err);
 
 /* Begin to give chunks to the optional sections.  The first chunk must be next. */
 void ts_builder_begin_giving(struct ts_timeline *tl);
 
 /*
- * Let decoding threads give the sections chunks of the segment that is being read.  Nobody may query the sections
+ * Let decoding threads give the sections chunks of the segment that is being read.  The sections may not be queried
  * meanwhile.  Chunks of the next segment are not given before this one is sealed.
  */
 void ts_builder_let_give(struct ts_timeline *tl);
@@ -152,7 +152,7 @@ static inline uint32_t ts_builder_n_spaces(const struct ts_timeline *tl)
 	return tl->n_memory + 1;
 }
 
-/* The space of @owner, below ts_builder_n_spaces(). */
+/* Returns the space of @owner, which is below ts_builder_n_spaces(). */
 static inline struct ts_space_builder *ts_builder_space(const struct ts_timeline *tl, uint32_t owner)
 {
 	return owner ? tl->builder->memory[owner - 1] : &tl->builder->regs;
@@ -187,7 +187,10 @@ void ts_builder_free(struct ts_timeline *tl);
  * Save the segment that was sealed last in the index file, and map it from there.  @is_last: the recording is complete,
  * and the caller calls ts_index_publish() next.
  *
- * Returns false if the segment cannot be saved: it and later segments stay in memory.
+ * If it fails, the segment and later ones stay in memory.
+ *
+ * Returns false if the file cannot be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err);
 

@@ -42,7 +42,7 @@ bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n);
 bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks);
 
 /*
- * Returns the digests of all chunks.
+ * Returns the digests of all chunks, borrowed until more are added.
  * Returns NULL if memory is exhausted or the index file is damaged.
  */
 const uint64_t *ts_digests_read(struct ts_digests *d);

@@ -48,7 +48,8 @@ uint64_t ts_event_list_mem(const struct ts_event_list *list);
 uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step);
 
 /*
- * Event @i of the list, which has more than @i events; an empty event if the index file is damaged there.
+ * Returns event @i of the list, which has more than @i events, borrowed until the list grows.  It is empty if the index file
+ * is damaged there.
  */
 const struct ts_event_at *ts_event_list_at(const struct ts_event_list *list, uint64_t i);
 

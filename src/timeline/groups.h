@@ -61,7 +61,11 @@ struct ts_run_group {
 	struct ts_index_blocks *file; /* borrowed; the array is mapped from it */
 };
 
-/* @sets has the postings of each of the @n segments; the recording has @n_runs runs so far. */
+/*
+ * Make the group of the @n segments whose postings are in @sets; the recording has @n_runs runs so far.
+ *
+ * Returns false if memory is exhausted.
+ */
 bool ts_run_group_make(struct ts_run_group *g, const struct ts_postings *const *sets, unsigned n,
 		       size_t n_runs);
 void ts_run_group_fini(struct ts_run_group *g);
@@ -69,6 +73,10 @@ void ts_run_group_fini(struct ts_run_group *g);
 /* The segments in which the run may have begun. */
 uint64_t ts_run_group_segments(const struct ts_run_group *g, uint32_t run);
 
+/*
+ * To an index file; from there, with its arrays.  Loading returns false if the file lacks the array.  Its numbers are
+ * verified when they are read.
+ */
 void ts_run_group_save(const struct ts_run_group *g, struct ts_index_file *f);
 bool ts_run_group_load(struct ts_run_group *g, struct ts_index_arrays *a);
 
@@ -78,7 +86,7 @@ typedef uint64_t ts_group_bits(const void *user, size_t group);
 /*
  * The first segment >= @segment, of @n, whose bit is set; the last one below @end.
  *
- * Returns @n, or SIZE_MAX, if there is none.
+ * Returns @n, or SIZE_MAX, if no such bit is set.
  */
 size_t ts_groups_next(ts_group_bits *bits_of, const void *user, size_t segment, size_t n);
 size_t ts_groups_prev(ts_group_bits *bits_of, const void *user, size_t end);

@@ -49,13 +49,13 @@ void ts_inferred_fini(struct ts_inferred_list *s);
  */
 bool ts_inferred_add(struct ts_inferred_list *s, const struct ts_inferred *range);
 
-/* The ordinal of the first inferred range with a position of at least @pos; their number if there is none. */
+/* The ordinal of the first inferred range with a position of at least @pos; their number if none is as late. */
 size_t ts_inferred_from(const struct ts_inferred_list *s, uint64_t pos);
 
 /*
  * The smallest position >= @pos (@is_reverse: the greatest <= @pos) of an inferred range that has a byte of [addr, last].
  *
- * Returns UINT64_MAX if there is none.
+ * Returns UINT64_MAX if no range has one.
  */
 uint64_t ts_inferred_find(const struct ts_inferred_list *s, uint64_t pos, uint64_t addr, uint64_t last, bool is_reverse);
 

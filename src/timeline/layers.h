@@ -71,7 +71,8 @@ uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos);
  * Find the newest of the first @n layers that overlaps [first, last], and store it in *layer.
  *
  * Returns its ordinal.
- * Returns TS_NO_LAYER if there is none; 0, with the whole space, if the index file is damaged.
+ * Returns TS_NO_LAYER if no layer overlaps it.
+ * Returns 0, with the whole space, if the index file is damaged.
  */
 uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last,
 			  struct ts_layer *layer);

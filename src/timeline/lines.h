@@ -84,12 +84,15 @@ void ts_lines_fini(struct ts_lines *set);
 /* The ordinal of the line at @addr.  Returns false if it is not in the set. */
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
 
-/* The same.  *page is the ordinal of the page to try first; it is set to the ordinal of the line's page. */
+/*
+ * As ts_lines_find(), which tries the page of ordinal *page first; *page is set to the ordinal of the line's page.
+ *
+ * Returns false if the line is not in the set.
+ */
 bool ts_lines_find_near(const struct ts_lines *set, uint64_t addr, size_t *page, uint32_t *line);
 
 /*
- * The items of a line: [*first, *end).  Returns false if there are none, because the index file turns out to
- * be damaged.
+ * Set [*first, *end) to the items of a line.  Returns false if the index file is damaged there.
  */
 bool ts_lines_items(const struct ts_lines *set, uint32_t line, uint32_t *first, uint32_t *end);
 
@@ -99,15 +102,15 @@ uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item);
 /* The address of page @i, shifted as in struct ts_line_page. */
 uint64_t ts_lines_page(const struct ts_lines *set, size_t i);
 
-/* The last item of [first, end) with a chunk below @chunk.  Returns its ordinal, @end if there is none. */
+/* The last item of [first, end) with a chunk below @chunk.  Returns its ordinal, @end if no item has one. */
 uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk);
 
 /*
  * The first chunk >= @chunk (@is_reverse: last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
- * @exact tells the bytes of each item; if it is NULL, whole quarters of lines are assumed.
+ * @exact has the bytes of each item; if it is NULL, whole quarters of lines are assumed.
  *
- * Returns it.
- * Returns UINT32_MAX if there is none.
+ * Returns the chunk.
+ * Returns UINT32_MAX if no chunk touched one.
  */
 uint32_t ts_lines_find_touch(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk,
 			     bool is_reverse);

@@ -34,10 +34,10 @@ struct ts_modes {
 
 void ts_modes_fini(struct ts_modes *m);
 
-/* Ordinal of the change that governs @pos.  There must be one. */
+/* Returns the ordinal of the last change at @pos or before, which must exist. */
 size_t ts_modes_change_at(const struct ts_modes *m, uint64_t pos);
 
-/* The mode at @pos.  There must be one. */
+/* Returns the mode at @pos, borrowed from @m.  @m must have a change at @pos or before. */
 static inline const struct ts_mode *ts_modes_at(const struct ts_modes *m, uint64_t pos)
 {
 	return &m->modes[m->changes[ts_modes_change_at(m, pos)].mode];
@@ -46,7 +46,8 @@ static inline const struct ts_mode *ts_modes_at(const struct ts_modes *m, uint64
 /*
  * The first position >= @pos (last position <= @pos) that the filter admits.
  *
- * Returns it, UINT64_MAX if there is none; the first may lie beyond the recording's end.
+ * Returns the position; the first one may lie beyond the recording's end.
+ * Returns UINT64_MAX if the filter admits none.
  */
 uint64_t ts_filter_next(const struct ts_filter *f, const struct ts_modes *m, uint64_t pos);
 uint64_t ts_filter_prev(const struct ts_filter *f, const struct ts_modes *m, uint64_t pos);

@@ -19,7 +19,7 @@ struct ts_modes_builder {
 	uint32_t first_off; /* the lowest of them */
 	uint8_t bytes[TS_N_MODE_REGS][8], known[TS_N_MODE_REGS][8];
 	bool is_failed;                        /* memory ran out */
-	size_t n_saved_modes, n_saved_changes; /* in the index file, or told by the initial state */
+	size_t n_saved_modes, n_saved_changes; /* in the index file, or given by the initial state */
 };
 
 /*

@@ -91,7 +91,12 @@ static inline void ts_pages_remember(struct ts_pages *p, struct ts_page *pg)
 	p->cache[pg->page % TS_PAGE_CACHE] = (struct ts_page_guess){ pg->page, pg };
 }
 
-/* Find a page.  Nearly all are of layer 0, for which a guess that is right costs one comparison. */
+/*
+ * As ts_pages_find(), which a page of layer 0 in the cache does not need.
+ *
+ * Returns the page, borrowed until ts_pages_fini().
+ * Returns NULL if it does not exist.
+ */
 static inline struct ts_page *ts_pages_get(struct ts_pages *p, uint64_t page, uint32_t layer)
 {
 	struct ts_page *pg = layer ? NULL : ts_pages_guess(p, page);

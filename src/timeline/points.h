@@ -64,6 +64,7 @@ bool ts_points_add(struct ts_points *p, struct ts_points_packer *packer, const s
 const uint8_t *ts_points_get(const struct ts_points *p, size_t i, uint64_t chunk, struct ts_points_unpacker *u,
 			     size_t *len);
 
+/* Returns the bytes of the points, in memory or in the index file. */
 size_t ts_points_mem(const struct ts_points *p);
 
 /*

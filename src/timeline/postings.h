@@ -80,6 +80,7 @@ void ts_postings_each_of(const struct ts_postings *set, uint32_t key, uint32_t f
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a);
 
+/* Returns the bytes of the set, in memory or in the index file. */
 size_t ts_postings_mem(const struct ts_postings *set);
 
 #endif

@@ -32,7 +32,10 @@ void ts_ranges_fini(struct ts_ranges *rs);
  */
 bool ts_ranges_add(struct ts_ranges *rs, struct ts_range r);
 
-/* The range of @process with the lowest address that overlaps [@first, @last], NULL if there is none. */
+/*
+ * Returns the range of @process with the lowest address that overlaps [@first, @last], borrowed until it is removed.
+ * Returns NULL if no range overlaps it.
+ */
 const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first,
 				      uint64_t last);
 

@@ -64,8 +64,8 @@ bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_grou
  * The first position >= @pos (@is_reverse: last position <= @pos) at which an instruction of @process with an address in
  * [first, last] was executed.  Sees sealed segments only.
  *
- * Returns it.
- * Returns TS_NO_POS if there is none.
+ * Returns the position.
+ * Returns TS_NO_POS if no instruction was.
  */
 uint64_t ts_runs_find(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos, bool is_reverse);
 
@@ -116,8 +116,8 @@ void ts_runs_fill(const struct ts_runs *r, uint64_t from, uint64_t to, uint32_t 
 /*
  * The last position <= @pos at which run @run began.  A position <= @from may be missed.  Sees sealed segments only.
  *
- * Returns it.
- * Returns TS_NO_POS if there is none.
+ * Returns the position.
+ * Returns TS_NO_POS if the run did not begin there.
  */
 uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from);
 

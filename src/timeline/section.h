@@ -84,6 +84,7 @@ extern const struct ts_section ts_calls_section, ts_sketch_section, ts_digests_s
  */
 extern const struct ts_section *const ts_sections[], *const ts_sections_digested[];
 
+/* Is it a section that an index file may lack?  These have names. */
 static inline bool ts_section_is_optional(const struct ts_section *s)
 {
 	return s->name;

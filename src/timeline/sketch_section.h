@@ -14,7 +14,7 @@
 bool ts_sketches_fit(const struct ts_timeline *tl);
 
 /*
- * The first chunk of [@chunk, @end) in which the value may appear in memory; @end if there is none.  The timeline must
+ * The first chunk of [@chunk, @end) in which the value may appear in memory; @end if it may appear in no chunk.  The timeline must
  * have the section and the chunks.
  */
 uint64_t ts_sketches_next(const struct ts_timeline *tl, struct ts_probe *p, uint64_t chunk, uint64_t end);

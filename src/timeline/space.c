@@ -35,21 +35,6 @@ bool ts_space_divide(struct ts_space *sp, uint64_t stride, const uint16_t *start
 	return true;
 }
 
-uint16_t ts_space_divided_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes)
-{
-	uint64_t line = addr % sp->stride / TS_LINE_LEN;
-	uint32_t starts = (line < sp->n_starts ? sp->starts[line] : 0) | 1u | 1u << TS_LINE_LEN;
-	uint32_t parts = 0, rest;
-
-	for (; (rest = starts & (starts - 1)) != 0; starts = rest) {
-		uint32_t part = (rest & -rest) - (starts & -starts); /* the bits from this start to the next */
-
-		if (bytes & part)
-			parts |= part;
-	}
-	return (uint16_t)parts;
-}
-
 void ts_space_drop_segment(struct ts_space_segment *seg)
 {
 	ts_versions_fini(&seg->versions);

@@ -91,7 +91,7 @@ enum ts_space_deed {
 /*
  * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) that did so to a byte of [addr, last].
  *
- * Returns TS_NO_CHUNK if there is none.
+ * Returns TS_NO_CHUNK if no chunk did.
  */
 uint64_t ts_space_find(const struct ts_space *sp, enum ts_space_deed deed, uint64_t chunk, uint64_t addr, uint64_t last,
 		       bool is_reverse);
@@ -113,7 +113,7 @@ void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk
 /* The number of ranges of bytes that are known only since a position after the start of their layer: inferred ranges. */
 size_t ts_space_n_inferred(const struct ts_space *sp);
 
-/* The first chunk >= @chunk with a step that leads to the position of an inferred range; TS_NO_CHUNK if there is none. */
+/* The first chunk >= @chunk with a step that leads to the position of an inferred range; TS_NO_CHUNK if no later chunk has one. */
 uint64_t ts_space_next_inferred(const struct ts_space *sp, uint64_t chunk);
 
 /* Is there an inferred range with a position in [@from, @until]? */
@@ -129,6 +129,7 @@ void ts_space_each_inferred(const struct ts_space *sp, uint64_t from, uint64_t u
  */
 void ts_space_append_inferred(const struct ts_space *sp, uint64_t pos, struct ts_steps *b);
 
+/* Set *stats, which the function computes from all segments. */
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats);
 
 #endif

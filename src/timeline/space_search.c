@@ -251,3 +251,18 @@ void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk
 		ts_lines_each(&seg->silent, use_touch, &t);
 	}
 }
+
+uint16_t ts_space_divided_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes)
+{
+	uint64_t line = addr % sp->stride / TS_LINE_LEN;
+	uint32_t starts = (line < sp->n_starts ? sp->starts[line] : 0) | 1u | 1u << TS_LINE_LEN;
+	uint32_t parts = 0, rest;
+
+	for (; (rest = starts & (starts - 1)) != 0; starts = rest) {
+		uint32_t part = (rest & -rest) - (starts & -starts); /* the bits from this start to the next */
+
+		if (bytes & part)
+			parts |= part;
+	}
+	return (uint16_t)parts;
+}

@@ -193,7 +193,10 @@ bool ts_timeline_waits(const struct ts_timeline *tl);
 /* The number of steps that have been read, including those that cannot be queried yet. */
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
 
-/* The decode point of a chunk, as ts_points_get() gives it; *len gets its length. */
+/*
+ * Returns the decode point of a chunk, of *len bytes, borrowed until the next call with @u.
+ * Returns NULL if memory is exhausted, or the index file is damaged there, which is then noted.
+ */
 static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk,
 					       struct ts_points_unpacker *u, size_t *len)
 {
@@ -214,6 +217,7 @@ struct ts_timeline_stats {
 	uint64_t n_inferred, n_unexplained, n_pages, n_runs, n_segments;
 };
 
+/* Set *stats, which the function computes from all segments. */
 void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *stats);
 
 #endif

@@ -115,7 +115,7 @@ uint32_t ts_turns_thread(const struct ts_turns *s, uint64_t pos);
 /* Returns the first step after the turn of step @pos; UINT64_MAX if it is the last turn. */
 uint64_t ts_turns_end(const struct ts_turns *s, uint64_t pos);
 
-/* The first step >= @pos (the last one <= @pos) of the thread; UINT64_MAX if there is none. */
+/* The first step >= @pos (the last one <= @pos) of the thread; UINT64_MAX if it has no such step. */
 uint64_t ts_turns_next(const struct ts_turns *s, uint32_t thread, uint64_t pos);
 uint64_t ts_turns_prev(const struct ts_turns *s, uint32_t thread, uint64_t pos);
 
@@ -128,7 +128,7 @@ uint64_t ts_turns_n_steps(const struct ts_turns *s, uint32_t thread, uint64_t n_
  */
 bool ts_turns_columns(const struct ts_turn_piece *piece, size_t i, struct ts_turn_columns *c);
 
-/* Returns number @i of a column; the thread and the length of turn @i. */
+/* Returns number @i of a column whose rows have @row bytes. */
 static inline uint64_t ts_turn_number(const uint8_t *column, uint32_t i, uint32_t row, unsigned width)
 {
 	uint64_t v = 0;
@@ -138,11 +138,13 @@ static inline uint64_t ts_turn_number(const uint8_t *column, uint32_t i, uint32_
 	return v;
 }
 
+/* Returns the thread of turn @i of a block. */
 static inline uint32_t ts_turn_thread(const struct ts_turn_columns *c, uint32_t i)
 {
 	return c->thread_width == 1 ? c->threads[i] : (uint32_t)ts_turn_number(c->threads, i, c->thread_row, c->thread_width);
 }
 
+/* Returns the length of turn @i of a block in steps; @i is not the last one. */
 static inline uint64_t ts_turn_len(const struct ts_turn_columns *c, uint32_t i)
 {
 	return c->len_width == 1 ? c->lens[i] : ts_turn_number(c->lens, i, c->len_row, c->len_width);

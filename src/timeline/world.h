@@ -65,7 +65,7 @@ void ts_world_drop_arrays(struct ts_world *w);
 /* The thread of step @pos, or of the last step if there are fewer steps.  There must be a step. */
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
 
-/* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
+/* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if it has no such step. */
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 
@@ -81,17 +81,23 @@ uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
  */
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
 
-/* The first event of a kind at a step >= @step (the last one at a step <= @step); NULL if there is none. */
+/*
+ * Returns the first event of a kind at a step >= @step (the last one at a step <= @step), borrowed until the world grows.
+ * Returns NULL if no event lies in that direction.
+ */
 const struct ts_event_at *ts_world_find_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step,
 					      bool is_reverse);
 
-/* A region, a module.  If the index file is damaged there, its range of positions is empty. */
+/*
+ * Return region @i, module @i, borrowed until the world grows.  If the index file is damaged there, the range of
+ * positions is empty.
+ */
 const struct ts_region *ts_world_region(const struct ts_world *w, size_t i);
 const struct ts_module_span *ts_world_module(const struct ts_world *w, size_t i);
 
 /*
  * The first region from ordinal @i on that may be mapped at @pos; the regions that are skipped are not.  Returns the
- * number of regions if there is none.
+ * number of regions if no further region may be.
  */
 size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
 
@@ -103,7 +109,7 @@ size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
  */
 const struct ts_region *ts_world_next_with_file(const struct ts_world *w, size_t n, size_t *at);
 
-/* A text of a region or a module, NULL for none. */
+/* Returns the text at @off of a region or a module, borrowed from the world; NULL for TS_NO_DATA. */
 const char *ts_world_text(const struct ts_world *w, uint32_t off);
 
 /* Save the world without its events, as arrays of a section of an index file. */

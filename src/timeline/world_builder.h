@@ -39,6 +39,7 @@ bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, u
 /* Add a text to the world, if it does not have it, and return its offset; TS_NO_DATA for NULL. */
 uint32_t ts_world_add_text(struct ts_world_builder *wb, const char *text);
 
+/* Add that a module was loaded; that the modules in a range of addresses were unloaded. */
 void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
 		   const struct ts_module *m);
 void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,

@@ -135,6 +135,7 @@ struct ts_feed {
 	unsigned pause;
 };
 
+/* Returns stretch @i of the recording, borrowed from the feed: one of few, which are used in turn. */
 static inline struct stretch *ts_feed_stretch(struct ts_feed *f, uint64_t i)
 {
 	return &f->stretches[i % f->n_stretches];

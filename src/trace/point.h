@@ -30,11 +30,13 @@ struct ts_point {
 	struct ts_error *err; /* must be empty before; the first failure stays */
 };
 
+/* Returns a point that is read from the @len bytes at @p (borrowed); a failure is stored in @err. */
 static inline struct ts_point ts_point_open(const uint8_t *p, size_t len, struct ts_error *err)
 {
 	return (struct ts_point){ .p = p, .left = len, .err = err };
 }
 
+/* Returns a point that is appended to @to (borrowed). */
 static inline struct ts_point ts_point_write(struct ts_buf *to)
 {
 	return (struct ts_point){ .to = to };

@@ -226,8 +226,9 @@ uint64_t ts_recording_hash_start(const struct ts_recording *rec);
 void ts_recording_close(struct ts_recording *rec);
 
 /*
- * Append the next step to @out: see struct ts_reader_ops.  Unless it returns TS_ITEM, @out is unchanged, except
- * for is_failed.
+ * Append the next step to @out.  Unless it returns TS_ITEM, @out is unchanged, except for is_failed.
+ *
+ * Returns TS_ITEM, TS_END or TS_FAIL (TS_EIO, TS_ETRUNC, TS_ECORRUPT, TS_ENOMEM) as next() of struct ts_reader_ops.
  */
 static inline enum ts_next ts_reader_next(struct ts_reader *r, struct ts_steps *out, struct ts_error *err)
 {
@@ -239,8 +240,10 @@ static inline enum ts_next ts_reader_next(struct ts_reader *r, struct ts_steps *
 }
 
 /*
- * Append up to @max (at least 1) steps to @out, and at least one unless it returns something else than TS_ITEM, as
- * ts_reader_next() does.
+ * Append up to @max (at least 1) steps to @out.
+ *
+ * Returns TS_ITEM if at least one step was appended.
+ * Returns TS_END or TS_FAIL (TS_EIO, TS_ETRUNC, TS_ECORRUPT, TS_ENOMEM) as ts_reader_next() if none was.
  */
 static inline enum ts_next ts_reader_next_steps(struct ts_reader *r, uint32_t max, struct ts_steps *out,
 						struct ts_error *err)

@@ -155,6 +155,7 @@ struct ts_step {
 	uint32_t first;   /* its effects are effects[first .. first + n_effects - 1]; the next step's follow */
 	uint32_t n_effects;
 	uint16_t insn_len; /* bytes, 0 = unknown */
+	bool is_undone;    /* a signal came before the instruction did anything: registers that did not change were not written */
 };
 
 /* A batch of consecutive steps.  Arrays are owned; n_ members are the used items, cap_ members the allocated ones. */
@@ -251,6 +252,8 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 /*
  * As ts_steps_value(), for a value of at most @room bytes, a constant; @room bytes must be readable at @bytes, and are
  * all copied.
+ *
+ * Returns the effect, borrowed from @b until the next one is appended; NULL if memory is exhausted.
  */
 static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const uint8_t *bytes, uint32_t len, uint32_t room)
@@ -271,7 +274,7 @@ static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effec
 /*
  * As ts_steps_short(), for a value of at most eight bytes.  Eight bytes must be readable at @bytes.
  *
- * Returns as ts_steps_value().
+ * Returns the effect, borrowed from @b until the next one is appended; NULL if memory is exhausted.
  */
 static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					      const uint8_t *bytes, uint32_t len)
@@ -335,6 +338,7 @@ static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn
 	s->first = b->n_closed;
 	s->n_effects = b->n_effects - b->n_closed;
 	s->insn_len = insn_len;
+	s->is_undone = false;
 	b->n_closed = b->n_effects;
 }
 
@@ -361,7 +365,40 @@ static inline bool ts_effect_is_on_memory(const struct ts_effect *e)
 	return e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_PROTECT && e->len;
 }
 
-/* Does it do so with a byte of [first, last]? */
+/* What made a change of memory or registers. */
+enum ts_writer_kind {
+	TS_WRITER_STEP,        /* the instruction */
+	TS_WRITER_MAP,         /* a region was mapped or unmapped there */
+	TS_WRITER_UNEXPLAINED, /* something that the recording does not show */
+	TS_WRITER_INPUT,       /* the system */
+};
+
+/*
+ * Does the effect change memory?  If so, sets *writer.  A write of a system call that the format lists as one of the
+ * instruction has TS_WRITER_STEP: see ts_step_is_syscall().
+ */
+static inline bool ts_effect_writes_memory(const struct ts_effect *e, enum ts_writer_kind *writer)
+{
+	if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ)
+		return false;
+	*writer = e->kind == TS_FX_FORGET || e->is_inferred ? TS_WRITER_UNEXPLAINED
+		  : e->kind != TS_FX_WRITE ? TS_WRITER_MAP
+		  : e->is_hidden	   ? TS_WRITER_INPUT
+					   : TS_WRITER_STEP;
+	return true;
+}
+
+/* Is the effect an access of memory by the instruction: a write if @is_write, else a read? */
+static inline bool ts_effect_is_access(const struct ts_effect *e, bool is_write)
+{
+	enum ts_writer_kind writer = TS_WRITER_UNEXPLAINED;
+
+	if (!is_write)
+		return e->kind == TS_FX_READ && !e->is_hidden && e->len;
+	return ts_effect_writes_memory(e, &writer) && writer == TS_WRITER_STEP;
+}
+
+/* Does the effect touch a byte of [@first, @last] of memory? */
 static inline bool ts_effect_touches(const struct ts_effect *e, uint64_t first, uint64_t last)
 {
 	return ts_effect_is_on_memory(e) && e->addr <= last && e->addr + (e->len - 1) >= first;

@@ -537,6 +537,7 @@ static void measure_rows(struct session *s)
 		{ "history ANY last 1", "history * last 1" },
 		{ "history ANY first 1", "history * first 1" },
 		{ "stack", "stack" },
+		{ "registers", "registers" },
 		{ "calls first 1", "calls first 1" },
 		{ "calls last 1", "calls last 1" },
 		{ "events first 1", "events first 1" },
@@ -551,6 +552,8 @@ static void measure_rows(struct session *s)
 		measure_row(s, rows[i].verb, rows[i].question);
 	snprintf(question, sizeof(question), "last-write 0x%" PRIx64, s->addr);
 	measure_row(s, "last-write ADDR", question);
+	snprintf(question, sizeof(question), "memory 0x%" PRIx64 ",64", s->addr);
+	measure_row(s, "memory ADDR,64", question);
 	snprintf(question, sizeof(question), "last-write $%s", s->rare);
 	measure_row(s, "last-write of a rare register", question);
 	snprintf(question, sizeof(question), "last-exec 0x%" PRIx64, s->pc);

@@ -29,7 +29,7 @@ static void export(struct bench_trace *t, const char *path, uint64_t n_steps)
 	bench_check(e, &err);
 	do {
 		next = ts_export_run(e, 4096, &err);
-	} while (next == TS_ITEM);
+	} while (next == TS_MORE);
 	bench_check(next == TS_END, &err);
 	ts_export_free(e);
 	ts_selection_fini(&s);

@@ -5,13 +5,14 @@ import functools
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import struct
 import subprocess
 
 from _ask import Asker
 from _record import LIMIT, build, record
-from _tap import TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
 
 
 asker = functools.cache(Asker)      # a process for each recording: it reads the types of the C library once
@@ -146,7 +147,13 @@ func sum(p *int32, n uint8, x uint64) uint64 { return uint64(*p) + uint64(n) + x
 //go:noinline
 func half(f float64) float64 { return f / 2 }
 
+type pair struct { a uint8; b int }
+
+//go:noinline
+func large(n int) ([2]int, int8, pair) { return [2]int{n, n}, int8(n), pair{1, -2} }
+
 func main() {
+	large(7)
 	n, _ := add(1, -2, "hello", 3.5)
 	k := int32(7)
 	println(half(float64(n-2)), sum(&k, 9, 10))
@@ -154,9 +161,44 @@ func main() {
 """
 
 
+def q(*values):
+    return hex_of(f"{len(values)}q", *values)
+
+
+# what results.s has in registers: the results of a function, None where they are not certain
+PLACED = {
+    "several": f"0x1, {q(2, 3)}, 2.5, ??, 0x4",    # an array of two is on the stack
+    "padded": "01" + " ??" * 7 + " " + q(2),
+    "full": f"??, {q(1)}, ",      # ten words have no registers, and take none
+    "blank": "0x1, ??, ??",
+    "twice": "0x1",      # it is listed twice
+    "disorder": None,
+    "pair": q(1, 5),
+    "halves": None,
+    "truth": "0x1",
+    "real": "2.5",
+    "tagged": q(1),
+    "option": None,
+    "dropped": None,
+    "old": None,
+    "changed": None,
+    "kept": "0x1",
+}
+
+
 @case
-def go_has_arguments_and_one_result_in_registers():
-    """By its debugging information: a string is two registers. Of two results none is shown."""
+def results_of_go_and_rust_are_where_the_convention_has_them():
+    subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", "-o", "placed", DATA / "variables/results.s"], check=True, timeout=LIMIT)
+    record("placed.ucir", "./placed")
+    calls = rows("placed.ucir", "calls", options=("--exec", "placed"))
+    assert {c["callee"]: c["result"] for c in calls} == PLACED, calls
+    arguments = {c["callee"]: c["arguments"] for c in calls}
+    assert (arguments["changed"], arguments["kept"]) == ([None], ["0x4"]), arguments
+
+
+@case
+def go_has_arguments_and_results_in_registers():
+    """By its debugging information: a string is two registers."""
     if not shutil.which("go"):
         skip("no go")
     pathlib.Path("values.go").write_text(GO)
@@ -169,7 +211,40 @@ def go_has_arguments_and_one_result_in_registers():
     assert got["main.sum"]["arguments"][1:] == ["0x9", "0xa"] and got["main.sum"]["result"] == "0x1a", got["main.sum"]
     a, b, text, f = got["main.add"]["arguments"]
     assert (a, b, f) == ("0x1", "0xfffffffe", "3.5") and text.endswith(hex_of("q", 5)) and len(text) == 47, got["main.add"]
-    assert got["main.add"]["result"] is None
+    assert got["main.add"]["result"] == f"0x7, {text}", got["main.add"]
+    assert got["main.large"]["result"] == "??, 0x7, 01" + " ??" * 7 + " " + q(-2), got["main.large"]
+
+
+RUST = """use std::hint::black_box;
+#[inline(never)] pub fn text(x: &str) -> &str { &x[1..] }
+#[inline(never)] pub fn half(x: f64) -> f64 { x / 2.0 }
+#[inline(never)] pub fn small(x: u32) -> (u32, u32) { (x, x + 2) }
+#[inline(never)] pub fn tuple(x: u64) -> (u64, u64) { (x, x + 2) }
+#[inline(never)] pub fn same(x: &u64) -> Option<&u64> { if *x > 3 { Some(x) } else { None } }
+#[inline(never)] pub fn unused(x: u64) -> u64 { black_box(x); x * 77 }
+fn main() {
+    let n = black_box(5u64);
+    black_box(text(black_box("hello")));
+    black_box(half(black_box(5.0)));
+    black_box((small(n as u32), tuple(n), same(&n)));
+    unused(n);
+}
+"""
+
+
+@case
+def rust_has_scalars_and_pairs_of_words_in_registers():
+    env = {**os.environ, "HOME": pwd.getpwuid(os.getuid()).pw_dir}      # rustup's rustc looks there
+    if not shutil.which("rustc") or subprocess.run(["rustc", "--version"], env=env, capture_output=True).returncode:
+        skip("no rustc")
+    pathlib.Path("values.rs").write_text(RUST)
+    for level, unused in ("0", hex(5 * 77)), ("3", None):   # LLVM drops what nobody uses
+        subprocess.run(["rustc", "-A", "warnings", "-g", f"-Copt-level={level}", "-o", "values-rust", "values.rs"], env=env, check=True, timeout=LIMIT)
+        record("rust.ucir", "./values-rust")
+        done = subprocess.run([TRACESTUB, "query", "--quiet", "rust.ucir", "calls", "values::*", "--json"], capture_output=True, text=True, timeout=LIMIT)
+        got = {row["callee"].removeprefix("values::"): row["result"] for row in map(json.loads, done.stdout.splitlines()[:-1])}
+        assert (got["half"], got["small"], got["tuple"], got["unused"]) == ("2.5", None, q(5, 7), unused), (level, got)
+        assert got["text"].endswith(q(4)) and len(got["text"]) == 47 and len(got["same"]) == 23, (level, got)
 
 
 @case

@@ -175,6 +175,17 @@ def a_function_of_a_library_is_called_by_the_name_without_plt():
             assert [row["position"] for row in rows if row["pc"] in map(hex, sites)] == wanted, (asked, rows)
             # a name alone is the function that runs, by whichever way, under the first of its names, if libc is the recorded one
             assert (f"{name}@plt" in {row["callee"] for row in rows}) == (asked != name or not has_libc), rows
+        # in SQL the name alone is not the column's: it is said, and FROM call(NAME) is the verb's answer with columns
+        options = ("--exec", program.exec, "--json")
+        done = [subprocess.run([TRACESTUB, "sql", program.trace, *options, f"SELECT position, pc, arg0 FROM call{rest}"],
+                               capture_output=True, text=True) for rest in (f" WHERE callee = '{name}'", f"('{name}')")]
+        named, asked = ([json.loads(line) for line in text.stdout.splitlines()] for text in done)
+        assert f"FROM call('{name}')" in named[-1]["note"] and f"{name}@plt" in done[0].stderr, named
+        assert not any(hex(row["pc"]) in map(hex, sites) for row in named[:-1]), named
+        rows = query_trace(program.trace, "calls", name, options=("--exec", program.exec))
+        assert [(row["position"], row["pc"], row["arg0"]) for row in asked[:-1]] == [
+            (row["position"], int(row["pc"], 16), int(row["arguments"][0], 16)) for row in rows], asked
+        assert "note" not in asked[-1], asked
 
 
 @case

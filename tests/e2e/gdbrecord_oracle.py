@@ -157,4 +157,27 @@ def a_signal_is_an_event_before_its_handler():
     assert len(found) == 1 and "30" in found[0]["text"] or "USR1" in found[0]["text"], found
 
 
+@case
+def the_handler_of_a_signal_is_no_instruction_s_doing():
+    """sys.c: kill() with signal 10 is before `page[100]`, whose address the interrupted instruction loads into rdi. The handler has
+    10 in rdi, by the kernel; the instruction runs after the handler has returned."""
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", sample("sys64"), *words, "--exec", DATA / "gdbrecord-samples/sys64", "--json", "--quiet"],
+                              capture_output=True, text=True)
+        return [json.loads(line) for line in done.stdout.splitlines()[:-1]]
+
+    handler, = ask("calls", "on_signal")
+    begin = handler["begin"]
+    assert handler["kind"] == "handler" and handler["caller"] == "work" and handler["arguments"][0] == "0xa", handler
+    back, = ask("next-exec", handler["pc"], "at", str(begin))
+    assert handler["end"] == back["position"], (handler, back)
+    assert [row["function"] for row in ask("stack", "at", str(begin))] == ["on_signal", "signal", "work"]
+    assert [row["kind"] for row in ask("why", "$rdi", "at", str(begin))] == ["write", "unknown"]
+    assert ask("why", "$rdi", "at", str(begin - 1))[0]["value"] == "0x4ded"    # the argument of kill
+    stopped = ask("steps", handler["pc"], "in", f"{begin - 2}:{begin}")
+    assert len(stopped) == 2 and not any(row["reads"] for row in stopped) and not stopped[0]["writes"], stopped
+    assert begin - 2 not in [row["position"] for row in ask("history", "$rdi")]
+    assert not any(row["position"] < begin for row in ask("flows", "page", "at", str(begin - 3)))
+
+
 run_cases()

@@ -8,6 +8,7 @@ symbols by nm.
 """
 import collections
 import gzip
+import json
 import pathlib
 import re
 import shutil
@@ -169,6 +170,53 @@ def an_import_names_where_its_slot_leads_and_arguments_are_those_of_windows():
         assert len(rows) == 2, done
         row = dict(zip(*rows))
         assert row["callee"] == "CloseHandle" and row["arguments"] == "0x11, 0x22, 0x33, 0x44", row
+
+
+LINKED, ELSEWHERE, LOADER = 0x400000, 0x31560000, 0x8000
+
+
+def image_code(base):
+    """Instructions (offset, bytes), of which each twentieth has an address of the image."""
+    at, insns = 0x1001, [(0x1000, b"\x90")]
+    for k in range(100):
+        for insn in (b"\x83\xc0" + bytes([k]), b"\x05" + (k * 77777).to_bytes(4, "little") if k % 10 else b"\xa1" + (base + 0x10000 + k).to_bytes(4, "little")):
+            insns.append((at, insn))
+            at += len(insn)
+    return insns
+
+
+def write_loaded_at(base, value):
+    """What a loader and the image do that it loaded there; @value is what the image ends with in ecx."""
+    path = pathlib.Path(f"{base:x}.{value:x}.txt")
+    lines = ["tracestub text 1 i386", f"reg esi {base + 0x1000:x}", f"reg ecx 0"]
+    lines += [f"mem {base + at:x} {insn.hex()}" for at, insn in image_code(base)]
+    lines += [f"step {LOADER + k:x} 90" for k in range(4)]
+    lines += [f"step {base + at:x} {insn.hex()}" for at, insn in image_code(base)]
+    path.write_text("\n".join([*lines, f"  reg ecx {value:x}", f"step {LOADER + 4:x} 90", ""]))
+    return str(path)
+
+
+@case
+def two_runs_of_an_image_that_was_moved_differ_in_what_is_not_an_address():
+    """Neither recording names it; the loader, where both begin, was not moved.  Addresses in its code are not aligned."""
+    program = pathlib.Path("image.exe")
+    program.write_bytes(make_image(0x1000, b"".join(insn for _, insn in image_code(LINKED)), {"worker": 0x1000}, is_64=False, base=LINKED))
+    a, b = write_loaded_at(LINKED, 7), write_loaded_at(ELSEWHERE, 9)
+    done = subprocess.run([TRACESTUB, "diff", a, b, "--rebase", "--exec", str(program), "--json"], capture_output=True, text=True, timeout=60)
+    *rows, end = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(r["kind"], r["what"], r["old"], r["new"]) for r in rows] == [("register", "$ecx", "0x7", "0x9")] and end["complete"], done
+
+
+@case
+def a_program_none_of_which_was_executed_is_told_with_a_warning():
+    """Its relocations were stripped: it cannot lie elsewhere, and yet it does."""
+    image = bytearray(make_image(0x1000, b"".join(insn for _, insn in image_code(LINKED)), {"worker": 0x1000}, is_64=False, base=LINKED))
+    image[64 + 22] |= 1
+    program = pathlib.Path("stripped.exe")
+    program.write_bytes(image)
+    for base, is_warned in (LINKED, False), (ELSEWHERE, True):
+        done = subprocess.run([TRACESTUB, "query", write_loaded_at(base, 7), "hot", "--exec", str(program)], capture_output=True, text=True, timeout=60)
+        assert not done.returncode and ("stripped.exe: at 0x400000, where it is linked, but none of its code was executed there" in done.stderr) == is_warned, done
 
 
 @case

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
+#include "protocol/packets/packets.h"
 #include "protocol/session/session.h"
 #include "src/base/log.h"
 #include "src/timeline/timeline.h"
@@ -134,7 +135,7 @@ static struct rsp_target *get_target(unsigned which)
 	require(tl && ts_timeline_grow(tl, UINT64_MAX, &err) == TS_END);
 	q = ts_query_new(tl, &err);
 	targets[which] = calloc(1, sizeof(**targets));
-	require(q && targets[which] && rsp_target_init(targets[which], q, NULL, &err));
+	require(q && targets[which] && rsp_target_init(targets[which], q, NULL, &err) && rsp_packets_init(&targets[which]->table, &err));
 	return targets[which];
 }
 

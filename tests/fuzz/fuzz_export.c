@@ -34,12 +34,12 @@ static void list(struct fuzz_opened *o, enum ts_listing_form form)
 {
 	struct ts_error err = { 0 };
 	struct ts_listing *l = ts_listing_new(o->q, form, path, 0, UINT64_MAX, &err);
-	enum ts_next next = TS_ITEM;
+	enum ts_next next = TS_MORE;
 
 	fuzz_require(l || err.text[0]);
 	if (!l)
 		return;
-	while (next == TS_ITEM)
+	while (next == TS_MORE)
 		next = ts_listing_run(l, 64, &err);
 	fuzz_require(next == TS_END || err.text[0]);
 	ts_listing_free(l);
@@ -53,7 +53,7 @@ static void export_frames(struct fuzz_opened *o, uint8_t bits)
 	struct ts_error err = { 0 };
 	struct ts_selection s;
 	struct ts_export *e = NULL;
-	enum ts_next next = TS_ITEM;
+	enum ts_next next = TS_MORE;
 
 	ts_selection_options_init(&options);
 	if (bits & 1)
@@ -61,7 +61,7 @@ static void export_frames(struct fuzz_opened *o, uint8_t bits)
 	if (ts_selection_init(&s, o->q, &options, &err))
 		e = ts_export_new(o->q, &s.frames, &s.tracing, path, &err);
 	fuzz_require(e || err.text[0]);
-	while (e && next == TS_ITEM)
+	while (e && next == TS_MORE)
 		next = ts_export_run(e, 64, &err);
 	fuzz_require(!e || next == TS_END || err.text[0]);
 	if (e)
@@ -104,9 +104,9 @@ static void export_calls(struct fuzz_opened *o, enum ts_call_form form)
 	const struct ts_call_names names = { function_at, number_of, number_of, NULL };
 	struct ts_error err = { 0 };
 	struct ts_call_file *f = ts_call_file_new(o->q, form, &names, path, &err);
-	enum ts_next next = TS_ITEM;
+	enum ts_next next = TS_MORE;
 
-	while (f && next == TS_ITEM)
+	while (f && next == TS_MORE)
 		next = ts_call_file_run(f, 64, &err);
 	fuzz_require(next == TS_END || err.text[0]);
 	ts_call_file_free(f);

@@ -41,6 +41,10 @@ KINDS = {
         r"TS_FX_WRITE (&&|\|\|)[^;{]*TS_FX_FORGET\b", "src/trace/step.h",
         # these do not leave protections out
         "src/query/replay.h src/search/flow_search.c src/sketch/sketcher.c"),
+    "who changed memory (trace/step.h)": (
+        r"TS_FX_(WRITE|FORGET)\b[^;{]*->is_inferred\b(?! =)|TS_FX_FORGET [?][^;]*(WRITER|UNEXPLAINED)", "src/trace/step.h",
+        # what a picture leaves out
+        "src/plot/plot.c"),
     "register that has a byte (arch/arch.h)": (
         r"(>= \S*|- )\S*regs\[\w\]\.off && .*\.len\b|- \S*regs\[\w\]\.off < \S*\.len\b", "src/arch/arch.c", ""),
     "declarations of verbs (ask/verbs/verbs.h)": (

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/packets/packets.h"
 #include "protocol/session/session.h"
 #include "script.h"
 
@@ -125,6 +126,7 @@ void fake_begin(const struct fake_options *opt)
 	f->q = ts_query_new(f->tl, &err);
 	ck_assert_msg(f->q != NULL, "%s", err.text);
 	ck_assert_msg(rsp_target_init(&f->target, f->q, opt->exec, &err), "%s", err.text);
+	ck_assert(rsp_packets_init(&f->target.table, &err));
 	ck_assert_msg(rsp_session_init(&f->session, &f->target, &err), "%s", err.text);
 	ck_assert(rsp_reply_init(&f->reply, opt->packet_size ? opt->packet_size : RSP_PACKET_SIZE, &err));
 }

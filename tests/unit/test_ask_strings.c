@@ -638,6 +638,63 @@ START_TEST(a_beginning_that_is_written_again_is_told_before_later_texts)
 }
 END_TEST
 
+/* What a step does to memory at 0x3000. */
+struct deed {
+	enum ts_effect_kind kind; /* TS_FX_EVENT: nothing */
+	const char *data;         /* NULL: the value is not recorded */
+	unsigned len, at;
+};
+
+/* Steps of the first chunk (the first of them before all), and what reads or writes the text behind it; how many rows there are. */
+static const struct earlier {
+	struct deed deeds[3], last;
+	unsigned n_rows;
+} earlier[] = {
+	/* it was there from the start; or since a moment at which memory may have changed; or is what a step wrote that shows no value */
+	{ { { TS_FX_WRITE, "text", 4, 0 }, { TS_FX_READ, NULL, 4, 0 }, { .kind = TS_FX_EVENT } }, { TS_FX_READ, "text", 4, 0 }, 0 },
+	{ { { .kind = TS_FX_EVENT }, { .kind = TS_FX_UNSEEN }, { TS_FX_READ, NULL, 4, 0 } }, { TS_FX_READ, "text", 4, 0 }, 0 },
+	{ { { TS_FX_WRITE, "zzzz", 4, 0 }, { TS_FX_WRITE, NULL, 4, 0 }, { .kind = TS_FX_EVENT } }, { TS_FX_READ, "text", 4, 0 }, 0 },
+	/* it was written in pieces; another text was; one of the other width; the same of that width */
+	{ { { TS_FX_WRITE, "zzzz", 4, 0 }, { TS_FX_WRITE, "te", 2, 0 }, { TS_FX_WRITE, "xt", 2, 2 } }, { TS_FX_WRITE, "text", 4, 0 }, 0 },
+	{ { { TS_FX_WRITE, "zzzz", 4, 0 }, { TS_FX_WRITE, "test", 4, 0 }, { .kind = TS_FX_EVENT } }, { TS_FX_WRITE, "text", 4, 0 }, 1 },
+	{ { { TS_FX_WRITE, "zzzzzzz", 8, 0 }, { TS_FX_WRITE, "text\0\0\0", 8, 0 }, { .kind = TS_FX_EVENT } }, { TS_FX_WRITE, "t\0e\0x\0t", 8, 0 }, 1 },
+	{ { { TS_FX_WRITE, "zzzzzzz", 8, 0 }, { TS_FX_WRITE, "t\0e\0x\0t", 8, 0 }, { TS_FX_WRITE, "zzzzzzz", 8, 0 } }, { TS_FX_WRITE, "t\0e\0x\0t", 8, 0 }, 0 },
+};
+
+static void do_it(struct ts_steps *to, const struct deed *deed)
+{
+	if (deed->kind == TS_FX_EVENT)
+		return;
+	if (deed->data)
+		ts_steps_value(to, deed->kind, 0x3000 + deed->at, deed->data, deed->len);
+	else
+		ts_steps_effect(to, deed->kind, deed->len ? 0x3000 + deed->at : 0, deed->len);
+}
+
+START_TEST(a_text_is_old_if_its_bytes_were_there_together)
+{
+	const struct earlier *x = &earlier[_i];
+	char question[40];
+
+	s = script_new("x86_64", 1, NULL);
+	do_it(&s->rec.initial, &x->deeds[0]);
+	for (unsigned i = 0; i < 5 * TS_CHUNK_STEPS; i++) {
+		if (i == 3 || i == 4)
+			do_it(&s->steps, &x->deeds[i - 2]);
+		if (i == 4 * TS_CHUNK_STEPS)
+			do_it(&s->steps, &x->last);
+		ts_steps_close(&s->steps, 0x1000, 1, 0);
+	}
+	s->end = (struct ts_end){ .pc = 0x1000, .has_pc = true };
+	ask_text_init(&a, &s->rec);
+	snprintf(question, sizeof(question), "strings in %u:", 4 * TS_CHUNK_STEPS);
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s", a.err.text);
+	ck_assert_msg(a.n_rows == x->n_rows, "%s", ts_buf_text(&a.out));
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 #if TS_CHUNK_STEPS >= 1024 /* with small segments the index itself costs more, the longer the recording is */
 /* Processor seconds of the question about a text of @n characters, written one a step. */
 static double seconds_of(unsigned n)
@@ -712,6 +769,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, texts_are_those_of_the_definition, 1, 60);
 	tcase_add_loop_test(c, a_text_is_told_when_no_other_can_come_before_it, 0, 2);
 	tcase_add_test(c, a_beginning_that_is_written_again_is_told_before_later_texts);
+	tcase_add_loop_test(c, a_text_is_old_if_its_bytes_were_there_together, 0, sizeof(earlier) / sizeof(earlier[0]));
 	tcase_add_loop_test(c, an_answer_that_is_stopped_has_all_texts_before_its_position, 0, 2);
 #if TS_CHUNK_STEPS >= 1024
 	tcase_add_test(c, a_text_costs_what_it_is_long);

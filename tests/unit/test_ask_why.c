@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -411,6 +412,57 @@ START_TEST(other_processors_have_what_the_recording_shows_read)
 }
 END_TEST
 
+/* A call at CODE that was stepped over: code, a register and its value, and where it leads. */
+static const struct {
+	const char *arch, *code, *reg;
+	uint64_t value, target;
+	unsigned len;     /* of the call, without its delay slot */
+	bool has_slot;
+} stepped[] = {
+	{ "aarch64", "\x10\x00\x00\x94", "x4", 0, CODE + 0x40, 4, false },  /* bl CODE+0x40 */
+	{ "aarch64", "\x80\x00\x3f\xd6", "x4", 0x5000, 0x5000, 4, false },   /* blr x4 */
+	{ "aarch64", "\x80\x00\x3f\xd6", "x4", UINT64_C(0x12000000005000), TS_NO_PC, 4, false }, /* no address: the pointer is signed */
+	{ "arm", "\x02\x00\x00\xeb", "r3", 0, CODE + 16, 4, false },         /* bl CODE+16 */
+	{ "arm", "\x33\xff\x2f\xe1", "r3", 0x5001, 0x5000, 4, false },       /* blx r3, to Thumb code */
+	{ "riscv64", "\xef\x00\x00\x04", "a5", 0, CODE + 0x40, 4, false },   /* jal ra, CODE+0x40 */
+	{ "riscv64", "\xe7\x80\x07\x01", "a5", 0x5000, 0x5010, 4, false },   /* jalr ra, 16(a5) */
+	{ "mipsel", "\x00\x04\x10\x0c\x00\x00\x00\x00", "r25", 0, CODE, 4, true }, /* jal CODE; nop */
+	{ "mipsel", "\x09\xf8\x20\x03\x00\x00\x00\x00", "r25", 0x5000, 0x5000, 4, true }, /* jalr $25; nop */
+};
+
+static void check_stepped(unsigned i)
+{
+	const unsigned len = stepped[i].len, slot = stepped[i].has_slot ? 4 : 0;
+	char want[80], target[24] = "", *row;
+
+	memset(&p, 0, sizeof(p));
+	p.s = script_new(stepped[i].arch, 1, NULL);
+	ck_assert_ptr_nonnull(p.s);
+	put_reg(&p.s->rec.initial, stepped[i].reg, stepped[i].value);
+	put_reg(&p.s->rec.initial, p.s->rec.regs.regs[p.s->rec.regs.sp].name, STACK);
+	put_code(CODE, stepped[i].code, len + slot);
+	if (slot)
+		ts_steps_close(&p.s->steps, CODE, (uint16_t)len, 0);
+	ts_steps_event(&p.s->steps, TS_EV_GAP);
+	ts_steps_close(&p.s->steps, CODE + slot, (uint16_t)(slot ? slot : len), 0);
+	ts_steps_close(&p.s->steps, CODE + len + slot, 4, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert(ask_text(&a, TS_FORM_TSV, "calls"));
+	row = strchr(ts_buf_text(&a.out), '\n') + 1;
+	if (stepped[i].target != TS_NO_PC)
+		snprintf(target, sizeof(target), "0x%" PRIx64, stepped[i].target);
+	snprintf(want, sizeof(want), "0\t\t%u\tgap\t1000\t1\t0x401000\t\t%s\t", slot ? 2 : 1, target);
+	ck_assert_msg(!strncmp(row, want, strlen(want)), "%s, not %s", row, want);
+	finish();
+}
+
+START_TEST(calls_that_were_stepped_over_lead_somewhere_on_other_processors)
+{
+	for (unsigned i = 0; i < sizeof(stepped) / sizeof(stepped[0]); i++)
+		check_stepped(i);
+}
+END_TEST
+
 /* ---------------------------------------------------------------------------------------------- a machine */
 
 #define CR3 UINT64_C(0x10000)
@@ -511,5 +563,5 @@ UNIT_SUITE("ask_why", a_branch_has_the_instruction_that_set_its_condition_howeve
 	   what_a_system_call_left_is_input_whatever_its_instruction_is, a_call_has_its_result_when_it_returns,
 	   a_register_that_changed_beside_what_an_instruction_writes_was_written_there, a_call_that_was_stepped_over_is_a_row, an_operand_that_is_named_twice_was_seen_once, each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
 	   what_is_not_known_is_said,
-	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual,
+	   other_processors_have_what_the_recording_shows_read, calls_that_were_stepped_over_lead_somewhere_on_other_processors, addresses_of_a_machine_are_virtual,
 	   an_instruction_is_that_which_the_page_tables_of_its_step_lead_to)

@@ -105,7 +105,7 @@ static bool write_out(const char *path)
 
 	ts_buf_init(&names);
 	if (e) {
-		while ((next = ts_export_run(e, 100, &err)) == TS_ITEM)
+		while ((next = ts_export_run(e, 100, &err)) == TS_MORE)
 			;
 		ts_export_zeros(e, &names);
 		snprintf(exported_zeros, sizeof(exported_zeros), "%s ", ts_buf_text(&names));
@@ -325,7 +325,7 @@ START_TEST(an_unfinished_file_is_never_seen)
 	ck_assert(ts_selection_init(&sel, from.q, &opt, &err));
 	e = ts_export_new(from.q, &sel.frames, &sel.tracing, "alone/" OUT, &err);
 	ck_assert_ptr_nonnull(e);
-	ck_assert_int_eq(ts_export_run(e, 7481 + 7000, &err), TS_ITEM);
+	ck_assert_int_eq(ts_export_run(e, 7481 + 7000, &err), TS_MORE);
 	ck_assert(ts_export_progress(e) > 0.9 && ts_export_progress(e) < 1);
 	ck_assert(!is_file("alone/" OUT));
 	ts_export_free(e);

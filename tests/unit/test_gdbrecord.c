@@ -412,7 +412,17 @@ START_TEST(a_signal_is_an_event_and_its_frame_is_the_kernels)
 	mem(0x2000, "frame");
 	step(0x1020);
 	ck_assert_int_eq(read_core(), TS_END);
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 signal30+\n1000/1@0 W2000=6672616d65!\n");
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0\n1000/1@0 W2000=6672616d65! signal30\n");
+}
+END_TEST
+
+START_TEST(a_signal_without_a_delivery_came_after_the_last_step)
+{
+	step(0x1001);
+	c.log.len -= 9;
+	end(30);
+	ck_assert_int_eq(read_core(), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 signal30+\n");
 }
 END_TEST
 
@@ -638,6 +648,7 @@ UNIT_FIXTURE_SUITE("gdbrecord", setup, teardown, a_group_is_a_step,
 		   memory_that_was_unmapped_before_the_save_has_old_bytes,
 		   without_a_list_of_files_memory_outside_has_new_bytes,
 		   a_signal_is_an_event_and_its_frame_is_the_kernels,
+		   a_signal_without_a_delivery_came_after_the_last_step,
 		   vector_registers_are_as_large_as_the_description_says, written_code_is_not_believed,
 		   code_that_a_write_reaches_into_is_not_believed,
 		   damage_keeps_the_groups_before_it, a_register_without_a_size_ends_the_log,

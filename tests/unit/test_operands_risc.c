@@ -192,6 +192,61 @@ static const struct {
 	{ "mipsel", "0c000000", "r2=system | r7=system", TS_OP_SYSCALL },
 };
 
+/* Where calls at @pc lead: the instruction's own number, by the manuals of the processors. */
+static const struct {
+	const char *arch, *hex;
+	uint64_t target;
+	bool is_thumb;
+} calls[] = {
+	/* bl +0x40; bl -4 */
+	{ "aarch64", "10000094", 0x1040, false },
+	{ "aarch64", "ffffff97", 0xffc, false },
+	/* bl +0 and -12 from pc + 8; blx to Thumb code, +0 and half a word more */
+	{ "arm", "000000eb", 0x1008, false },
+	{ "arm", "fbffffeb", 0xff4, false },
+	{ "arm", "000000fa", 0x1008, false },
+	{ "arm", "000000fb", 0x100a, false },
+	/* bl, blx to ARM code, +4 from pc + 4 */
+	{ "arm", "00f002f8", 0x1008, true },
+	{ "arm", "00f002e8", 0x1008, true },
+	/* jal ra, +8, -4, +0x800, +0x1000; c.jal +16, +32, -2 */
+	{ "riscv64", "ef008000", 0x1008, false },
+	{ "riscv64", "eff0dfff", 0xffc, false },
+	{ "riscv64", "ef001000", 0x1800, false },
+	{ "riscv64", "ef100000", 0x2000, false },
+	{ "riscv32", "0128", 0x1010, false },
+	{ "riscv32", "0520", 0x1020, false },
+	{ "riscv32", "fd3f", 0xffe, false },
+	/* jal 0x1040; bal +12 from the delay slot */
+	{ "mipsel", "1004000c", 0x1040, false },
+	{ "mips", "0c000410", 0x1040, false },
+	{ "mipsel", "03001104", 0x1010, false },
+};
+
+START_TEST(direct_calls_lead_to_addresses)
+{
+	decoded(calls[_i].arch, calls[_i].hex, calls[_i].is_thumb, 0);
+	ck_assert_uint_eq(ops.flow, TS_OP_CALL);
+	ck_assert(ops.has_target);
+	ck_assert_uint_eq(ops.target, calls[_i].target);
+}
+END_TEST
+
+/* jalr ra, 16(a5); c.jalr a5; blr x4 */
+START_TEST(indirect_calls_have_what_is_added_to_the_register)
+{
+	decoded("riscv64", "e7800701", false, 0);
+	ck_assert_uint_eq(ops.flow, TS_OP_CALL_INDIRECT);
+	ck_assert_uint_eq(ops.target, 16);
+	decoded("riscv64", "8297", false, 0);
+	ck_assert_uint_eq(ops.flow, TS_OP_CALL_INDIRECT);
+	ck_assert_uint_eq(ops.target, 0);
+	ck_assert(!ops.has_target);
+	decoded("aarch64", "80003fd6", false, 0);
+	ck_assert_uint_eq(ops.target, 0);
+}
+END_TEST
+
 /* Do the operands in memory reach over all that is read and written there? */
 static void check_sizes(void)
 {
@@ -260,6 +315,8 @@ Suite *unit_suite(void)
 	TCase *c = tcase_create("operands_risc");
 
 	tcase_add_loop_test(c, instructions_write_what_they_are_made_of, 0, sizeof(insns) / sizeof(insns[0]));
+	tcase_add_loop_test(c, direct_calls_lead_to_addresses, 0, sizeof(calls) / sizeof(calls[0]));
+	tcase_add_test(c, indirect_calls_have_what_is_added_to_the_register);
 	tcase_add_test(c, the_block_of_an_it_instruction_makes_t32_conditional);
 	tcase_add_test(c, an_it_instruction_leaves_nothing_behind);
 	tcase_add_test(c, bytes_that_are_no_instruction_are_none);

@@ -122,7 +122,7 @@ enum ts_op_condition {
 };
 
 struct ts_operands {
-	uint64_t target;   /* if has_target: the target of a conditional branch */
+	uint64_t target;   /* if has_target: of a conditional branch, or of a direct call; of an indirect call what is added to the register */
 	uint64_t addr_mask;
 	uint64_t cond_mask;
 	uint16_t cond_off;
@@ -227,6 +227,7 @@ struct ts_selection {
 	uint8_t first; /* the table's element that is the first of this part */
 };
 
+/* Set the selection of @t, which is of TS_WAY_SELECTOR. */
 void ts_operands_set_selection(struct ts_transfer *t, const struct ts_selection *how);
 
 /*
@@ -237,7 +238,12 @@ void ts_operands_set_selection(struct ts_transfer *t, const struct ts_selection 
  */
 unsigned ts_operands_selected(const struct ts_transfer *t, unsigned i, uint8_t selector);
 
-/* A decoder of one family appends a transfer; one that does not fit makes the instruction incomplete. */
+/*
+ * Append a transfer; for the decoders of the families.
+ *
+ * Returns the transfer, borrowed from @ops, whose other members the caller may set; never NULL.  If @ops is full it is the last
+ * one, which becomes TS_WAY_UNKNOWN, and the instruction is incomplete.
+ */
 struct ts_transfer *ts_operands_add(struct ts_operands *ops, struct ts_op_place to, struct ts_op_place from,
 				    enum ts_way way);
 

@@ -261,7 +261,9 @@ static bool make_branch(struct work *x)
 	bool is_call = ts_cs_is_one_of(&x->w, "bl blr blraa blrab blraaz blrabz");
 
 	if (is_call) {
-		ops->flow = is_reg(x, 0) ? TS_OP_CALL_INDIRECT : TS_OP_CALL;
+		ops->flow = TS_OP_CALL_INDIRECT;
+		if (x->n && x->op[0].type == ARM64_OP_IMM)
+			ts_cs_call(&x->w, (uint64_t)x->op[0].imm);
 		if (ts_cs_place(x->w.d->set, "x30", 8, &lr))
 			ts_cs_constant(&x->w, &lr, x->w.insn->address + 4);
 	} else if (ts_cs_begins(&x->w, "ret")) {

@@ -428,9 +428,11 @@ static bool make_call(struct work *x)
 	struct ts_cs_reg lr = ts_cs_reg(&x->w, ARM_REG_LR);
 	uint64_t back = x->w.insn->address + x->w.insn->size;
 
-	x->w.ops->flow = is_reg(x, 0) ? TS_OP_CALL_INDIRECT : TS_OP_CALL;
+	x->w.ops->flow = TS_OP_CALL_INDIRECT;
 	if (is_reg(x, 0))
 		mix_operand(x, ts_op_pc(), 0);
+	else if (x->n && x->op[0].type == ARM_OP_IMM)
+		ts_cs_call(&x->w, (uint32_t)x->op[0].imm);
 	ts_cs_constant(&x->w, &lr, back | x->is_thumb);
 	return true;
 }

@@ -188,6 +188,13 @@ void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t v
 	ts_cs_clear_above(w, to);
 }
 
+void ts_cs_call(struct ts_cs_work *w, uint64_t target)
+{
+	w->ops->flow = TS_OP_CALL;
+	w->ops->has_target = true;
+	w->ops->target = target & ts_arch_addr_mask(w->d->set->arch);
+}
+
 /* ---------------------------------------------------------------------------------------------- memory */
 
 unsigned ts_cs_add_mem(struct ts_cs_work *w, const struct ts_cs_reg *base, int64_t disp, unsigned size)

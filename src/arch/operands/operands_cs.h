@@ -62,7 +62,7 @@ void ts_cs_free(struct ts_capstone *cs);
  */
 const cs_insn *ts_cs_decode(const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
 			    size_t len);
-/* As ts_decoder_text(). */
+/* As ts_decoder_text().  Returns false if the bytes are no instruction, or the text does not fit @size. */
 bool ts_cs_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		char *buf, size_t size);
 
@@ -78,7 +78,7 @@ bool ts_cs_place(const struct ts_regset *set, const char *name, unsigned len, st
 /* Returns bytes [@at, @at + @len) of a register, counted from its lowest byte. */
 struct ts_op_place ts_cs_part(const struct ts_cs_work *w, const struct ts_cs_reg *r, unsigned at, unsigned len);
 
-/* Append a transfer of the instruction.  Returns as ts_operands_add(). */
+/* Append a transfer of the instruction.  Returns it, borrowed from its operands; never NULL, as ts_operands_add(). */
 struct ts_transfer *ts_cs_add(struct ts_cs_work *w, struct ts_op_place to, struct ts_op_place from, enum ts_way way);
 
 /* Append a transfer: @to depends on all bytes of @from.  A zero register is a constant. */
@@ -89,6 +89,9 @@ void ts_cs_copy(struct ts_cs_work *w, const struct ts_cs_reg *to, const struct t
 
 /* Append a transfer: the register becomes @value. */
 void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t value);
+
+/* The instruction is a direct call, which leads to @target. */
+void ts_cs_call(struct ts_cs_work *w, uint64_t target);
 
 /* Append a transfer: the bytes above @to, in the register whose low part it is, become zero. */
 void ts_cs_clear_above(struct ts_cs_work *w, const struct ts_cs_reg *to);
@@ -120,7 +123,7 @@ void ts_operands_arm_elements(struct ts_cs_work *w, bool is_thumb, unsigned memo
 /* AArch64: shuffles of vectors.  Returns false if it is none. */
 bool ts_operands_a64_shuffle(struct ts_cs_work *w);
 
-/* The families. */
+/* Prepare the decoder for a family.  Return false if capstone cannot be opened for it. */
 bool ts_operands_a64_init(struct ts_decoder *d);
 bool ts_operands_arm_init(struct ts_decoder *d);
 bool ts_operands_mips_init(struct ts_decoder *d);

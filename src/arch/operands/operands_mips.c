@@ -139,6 +139,8 @@ static bool make_branch(struct work *x)
 	if (links && find(x, "ra", &ra)) {
 		ts_cs_constant(&x->w, &ra, x->w.insn->address + 8); /* after the delay slot */
 		ops->flow = ts_cs_is(&x->w, "jalr") ? TS_OP_CALL_INDIRECT : TS_OP_CALL;
+		if (ops->flow == TS_OP_CALL && x->n && x->op[x->n - 1].type == MIPS_OP_IMM)
+			ts_cs_call(&x->w, (uint64_t)x->op[x->n - 1].imm);
 	}
 	if (ts_cs_is_one_of(&x->w, "jr jalr")) {
 		ts_cs_mix(&x->w, ts_op_pc(), &r);

@@ -48,6 +48,7 @@ static void take_long(struct insn *in, uint32_t x)
 	switch (in->op) {
 	case STORE:
 	case STORE_FP: in->imm = sign(bits(x, 25, 7) << 5 | bits(x, 7, 5), 12); break;
+	case JAL: in->imm = sign(bits(x, 31, 1) << 20 | bits(x, 12, 8) << 12 | bits(x, 20, 1) << 11 | bits(x, 21, 10) << 1, 21); break;
 	case LUI:
 	case AUIPC: in->imm = sign(x & 0xfffff000, 32); break;
 	default: in->imm = sign(bits(x, 20, 12), 12); break;
@@ -84,6 +85,14 @@ static bool take_c0(struct insn *in, uint32_t x, unsigned xlen)
 	return true;
 }
 
+/* What the compressed jal adds to the pc. */
+static int64_t distance(uint32_t x)
+{
+	return sign(bits(x, 12, 1) << 11 | bits(x, 11, 1) << 4 | bits(x, 9, 2) << 8 | bits(x, 8, 1) << 10 | bits(x, 7, 1) << 6 |
+			    bits(x, 6, 1) << 7 | bits(x, 3, 3) << 1 | bits(x, 2, 1) << 5,
+		    12);
+}
+
 /* Quadrant 1: arithmetic, jumps and branches. */
 static bool take_c1(struct insn *in, uint32_t x, unsigned xlen)
 {
@@ -96,8 +105,10 @@ static bool take_c1(struct insn *in, uint32_t x, unsigned xlen)
 	case 0: return true; /* addi */
 	case 1: /* addiw, on 32 bits jal */
 		in->op = xlen == 8 ? OP_IMM_32 : JAL;
-		if (xlen != 8)
+		if (xlen != 8) {
 			in->rd = RA;
+			in->imm = distance(x);
+		}
 		return true;
 	case 2: in->rs1 = ZERO; return true; /* li */
 	case 3: /* lui, addi16sp */
@@ -316,12 +327,16 @@ static void make_jump(struct work *x)
 	if (is_indirect)
 		mix_from(x, ts_op_pc(), x->in.rs1, false, 1);
 	ts_cs_constant(&x->w, &to, x->pc + x->in.len);
-	if (is_call)
-		x->w.ops->flow = is_indirect ? TS_OP_CALL_INDIRECT : TS_OP_CALL;
-	else if (!is_indirect)
+	if (is_call && !is_indirect) {
+		ts_cs_call(&x->w, x->pc + (uint64_t)x->in.imm);
+	} else if (is_call) {
+		x->w.ops->flow = TS_OP_CALL_INDIRECT;
+		x->w.ops->target = (uint64_t)x->in.imm;
+	} else if (!is_indirect) {
 		x->w.ops->flow = TS_OP_JUMP;
-	else
+	} else {
 		x->w.ops->flow = x->in.rs1 == RA || x->in.rs1 == T0 ? TS_OP_RETURN : TS_OP_JUMP_INDIRECT;
+	}
 }
 
 static void make_system(struct work *x)

@@ -77,7 +77,10 @@ void ts_x86_mix_flags(struct ts_x86_work *w);
 /* Returns the immediate operand; 0 if there is none. */
 uint64_t ts_x86_immediate(const struct ts_x86_work *w);
 
-/* Append a transfer; @order is the index of the operand in the instruction.  Returns as ts_operands_add(). */
+/*
+ * Append a transfer; @order is the index of the operand in the instruction.  Returns it, borrowed from its operands; never NULL,
+ * as ts_operands_add().
+ */
 struct ts_transfer *ts_x86_add(struct ts_x86_work *w, struct ts_op_place to, struct ts_op_place from,
 			       enum ts_way way, unsigned order);
 
@@ -89,6 +92,12 @@ void ts_x86_mix_tested(struct ts_x86_work *w, struct ts_op_place to);
  * registers.
  */
 uint16_t ts_x86_off_of(struct ts_x86_work *w, ZydisRegister reg, uint8_t *len);
+
+/* Append the next operand of the instruction.  Fields that are not followed leave w->ops incomplete. */
+void ts_x86_take_operand(struct ts_x86_work *w, const ZydisDecodedOperand *raw);
+
+/* Note the status flags that the instruction tests, writes and sets to constants. */
+void ts_x86_take_flags(struct ts_x86_work *w);
 
 /* The operand that a vector instruction takes for its first source (the destination, or that of three), and its last one. */
 unsigned ts_x86_first_source(const struct ts_x86_work *w);

@@ -78,6 +78,9 @@ static void add_typed(struct ts_abi *abi, const struct ts_regset *set, bool is_w
 		abi->vectors[i] = ts_regset_find(set, name);
 		need(abi, set, abi->vectors[i]);
 	}
+	/* Go has results in more of them */
+	need(abi, set, ts_regset_find(set, "xmm14"));
+	need(abi, set, ts_regset_find(set, "v15"));
 	abi->len_typed = abi->len;
 	abi->len = len;
 }

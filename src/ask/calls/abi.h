@@ -19,7 +19,7 @@ struct ts_abi {
 	int regs[TS_MAX_ARGUMENTS]; /* indices into the register set; n_regs of them */
 	unsigned n_regs;
 	unsigned n_words; /* the arguments are this many stack words above the return address instead */
-	int result;       /* index of the result's register, -1 if there is none */
+	int result;       /* index of the result's register, -1 if the processor has none for results */
 	uint32_t len;     /* the first bytes of the layout, up to the last of these registers and sp */
 	/* further locations, for values of known types (typed.h): */
 	bool is_sysv64;   /* x86-64 System V */

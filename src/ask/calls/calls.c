@@ -439,7 +439,7 @@ static void note_gaps(struct ts_call_rows *x)
 	x->rows.is_cut |= n != 0;
 	if (n && !*x->rows.note)
 		snprintf(x->rows.note, sizeof(x->rows.note),
-			 "the recording has %" PRIu64 " gap%s here: what was called there is no row, but for calls that were stepped over (kind gap)",
+			 "the recording has %" PRIu64 " gap%s here: what was called there is no row, except for calls that the recorder stepped over (kind gap)",
 			 n, n == 1 ? "" : "s");
 }
 
@@ -450,9 +450,10 @@ static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_bud
 	enum ts_next got = TS_ITEM;
 
 	if (!x->lists) {
-		got = x->what.is_indirect ? ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err)
-					  : ts_ask_need_calls(x->rows.ask, budget, err);
-		if (got == TS_MORE || got == TS_FAIL)
+		got = ts_ifunc_resolve(&x->rows, &x->what, budget, err);
+		if (got == TS_ITEM)
+			got = ts_ask_need_calls(x->rows.ask, budget, err);
+		if (got != TS_ITEM)
 			return got;
 		if (!begin_lists(x, err))
 			return TS_FAIL;

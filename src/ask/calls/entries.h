@@ -70,7 +70,7 @@ struct ts_entries {
 /*
  * Begin with no functions.  [@from, @to): the steps that may lead to an entry.  @is_of_one: one function will
  * be added; the first instructions of threads and calls of stubs that jump to the function are entries, too.
- * @alias is another address that has the function's name in the symbols, 0 if there is none.  @e must not move until
+ * @alias is another address that has the function's name in the symbols, 0 if no other has it.  @e must not move until
  * ts_entries_fini().
  *
  * Returns false if memory is exhausted.  Call ts_entries_fini() in both cases.

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ifunc.h"
 #include "src/ask/verbs/cells.h"
 #include "src/ask/verbs/step_walk.h"
 #include "src/ask/grammar/question.h"
@@ -12,8 +11,8 @@
 
 struct executions {
 	struct ts_rows rows;
-	struct ts_what what;   /* an indirect function that is to be resolved */
 	struct ts_step_walk walk;
+	bool has_row;
 };
 
 static const struct ts_column columns[] = {
@@ -40,29 +39,30 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	return true;
 }
 
-/* The executions of an indirect function are those of the function that runs. */
-static enum ts_next resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
+/* No recorded step executed it, but what was not recorded may have. */
+static void note_gaps(struct executions *x)
 {
-	enum ts_next got = ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err);
+	const struct ts_question *qn = x->rows.qn;
+	uint64_t n = ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, qn->to) -
+		     ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, qn->from);
 
-	if (got == TS_MORE || got == TS_FAIL)
-		return got;
-	x->what.is_indirect = false;
-	x->walk.ranges->first = x->walk.ranges->last = x->what.addr;
-	return TS_ITEM;
+	if (n && !*x->rows.note)
+		snprintf(x->rows.note, sizeof(x->rows.note), "the recording has %" PRIu64 " gap%s here: what ran there is not recorded", n,
+			 n == 1 ? "" : "s");
 }
 
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
-	enum ts_next got = x->what.is_indirect ? resolve(x, budget, err) : TS_ITEM;
+	enum ts_next got = rows->is_counting ? TS_ITEM : ts_ask_need_calls(rows->ask, budget, err);
 	uint64_t pos;
 
-	if (got == TS_ITEM && !rows->is_counting)
-		got = ts_ask_need_calls(rows->ask, budget, err);
 	if (got == TS_ITEM)
 		got = ts_step_walk_next(&x->walk, &pos, budget, err);
+	if (got == TS_END && !x->has_row)
+		note_gaps(x);
+	x->has_row |= got == TS_ITEM;
 	return got != TS_ITEM || put_row(x, pos, row, err) ? got : TS_FAIL;
 }
 
@@ -90,8 +90,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 
 	if (!ts_step_walk_init(&x->walk, rows, err))
 		return false;
-	x->what = rows->qn->what;
-	if (x->what.is_function)
+	x->walk.is_of_entry = rows->qn->what.is_function;
+	if (x->walk.is_of_entry)
 		x->walk.ranges->last = x->walk.ranges->first;
 	return note_end(x, err);
 }

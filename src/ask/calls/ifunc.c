@@ -54,15 +54,23 @@ static bool look_at_resolver(struct ts_ask *ask, uint32_t process, uint64_t reso
 	return true;
 }
 
-enum ts_next ts_ifunc_resolve(struct ts_ask *ask, struct ts_what *what, char note[200], struct ts_budget *budget,
-			      struct ts_error *err)
+/* The last byte of the function that begins at @addr. */
+static uint64_t end_of(struct ts_ask *ask, uint64_t addr)
 {
+	const struct ts_symbol *s = ts_symbols_function_at(ask->symbols, addr);
+
+	return s && s->addr == addr && s->len ? addr + (s->len - 1) : addr;
+}
+
+enum ts_next ts_ifunc_resolve(struct ts_rows *rows, struct ts_what *what, struct ts_budget *budget, struct ts_error *err)
+{
+	struct ts_ask *ask = rows->ask;
 	uint32_t process = ts_query_process(ask->q, ts_query_thread(ask->q, ask->n_steps ? ask->n_steps - 1 : 0));
-	enum ts_next got = ts_ask_need_calls(ask, budget, err);
+	enum ts_next got = what->is_indirect ? ts_ask_need_calls(ask, budget, err) : TS_ITEM;
 	uint64_t resolver = what->addr, target = 0;
 	bool has_target = false;
 
-	if (got != TS_ITEM)
+	if (got != TS_ITEM || !what->is_indirect)
 		return got;
 	if (!look_at_resolver(ask, process, resolver, &target, &has_target, err))
 		return TS_FAIL;
@@ -71,14 +79,16 @@ enum ts_next ts_ifunc_resolve(struct ts_ask *ask, struct ts_what *what, char not
 		if (!look_at_resolver(ask, process, resolver, &target, &has_target, err))
 			return TS_FAIL;
 	}
-	if (!has_target) {
-		snprintf(note, 200, "the function is indirect (IFUNC); the recording does not show which code its resolver at "
-			 "0x%" PRIx64 " chose, so this is about the resolver", what->addr);
-		return TS_END;
-	}
-	snprintf(note, 200, "the function is indirect (IFUNC): its resolver at 0x%" PRIx64 " chose the code at 0x%" PRIx64,
-		 resolver, target);
-	what->addr = what->last = target;
 	what->is_indirect = false;
+	if (!has_target) {
+		rows->is_cut = true;
+		snprintf(rows->note, sizeof(rows->note), "the function is indirect (IFUNC); the recording does not show which code its resolver at "
+			 "0x%" PRIx64 " chose, so this is about the resolver", what->addr);
+		return TS_ITEM;
+	}
+	snprintf(rows->note, sizeof(rows->note), "the function is indirect (IFUNC): its resolver at 0x%" PRIx64 " chose the code at 0x%" PRIx64,
+		 resolver, target);
+	what->addr = target;
+	what->last = end_of(ask, target);
 	return TS_ITEM;
 }

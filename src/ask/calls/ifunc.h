@@ -12,15 +12,14 @@
 #include "src/ask/verb.h"
 
 /*
- * Replace *what, the symbol of an indirect function, by the function that its resolver chose.  A sentence
- * about it is written to @note.
+ * If *what is the symbol of an indirect function, replace it by the function that its resolver chose, as a whole; what->is_indirect
+ * is false then.  A sentence about it is written to rows->note.  If the recording does not show what the resolver returned,
+ * *what stays the resolver, and rows->is_cut is set.
  *
  * Returns TS_ITEM when this is done.
- * Returns TS_END if the recording does not show what the resolver returned (*what is unchanged).
  * Returns TS_MORE if the budget is used up.
  * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
-enum ts_next ts_ifunc_resolve(struct ts_ask *ask, struct ts_what *what, char note[200], struct ts_budget *budget,
-			      struct ts_error *err);
+enum ts_next ts_ifunc_resolve(struct ts_rows *rows, struct ts_what *what, struct ts_budget *budget, struct ts_error *err);
 
 #endif

@@ -16,6 +16,18 @@ void ts_stepped_init(struct ts_stepped *s, struct ts_query *q, uint32_t thread, 
 	s->end = ts_query_n_events_below(q, TS_EV_GAP, to);
 }
 
+/* The address to which a call with pointer @value leads; TS_NO_PC if it is not known. */
+static uint64_t address_of(const struct ts_arch *arch, uint64_t value)
+{
+	uint64_t high = value >> 48;
+
+	if (!strncmp(arch->name, "aarch64", 7) && high && high != 0xffff)
+		return TS_NO_PC; /* it is signed */
+	if (arch->min_insn_len > 1)
+		value &= ~UINT64_C(1); /* the mode of the code there */
+	return value & ts_arch_addr_mask(arch);
+}
+
 /* The address that an indirect call of step @pos takes from a register or from memory; TS_NO_PC if it is not known. */
 static bool find_indirect(const struct ts_stepped *s, uint64_t pos, uint32_t thread, const struct ts_operands *ops, uint64_t *target,
 			  struct ts_error *err)
@@ -45,7 +57,7 @@ static bool find_indirect(const struct ts_stepped *s, uint64_t pos, uint32_t thr
 		return false;
 	}
 	if (!memchr(known, 0, word))
-		*target = ts_arch_get(arch, data, word);
+		*target = address_of(arch, ts_arch_get(arch, data, word) + ops->target);
 	return true;
 }
 
@@ -71,23 +83,42 @@ static bool find_end(const struct ts_stepped *s, struct ts_call *call, uint64_t 
 	return err->code == TS_OK;
 }
 
+static bool is_call_insn(const struct ts_decoded *d)
+{
+	return d->is_insn && (d->ops.flow == TS_OP_CALL || d->ops.flow == TS_OP_CALL_INDIRECT);
+}
+
+/* The call of the gap's step, or the one in whose delay slot that is: its instruction and its position; NULL if there is none, or on failure. */
+static const struct ts_decoded *find_call(const struct ts_stepped *s, const struct ts_event_at *gap, uint64_t *pos, struct ts_error *err)
+{
+	bool has_slots = ts_query_regset(s->q)->arch->has_delay_slots;
+	const struct ts_decoded *d = ts_query_insn(s->q, gap->step, err);
+	uint64_t pc = d ? d->pc : TS_NO_PC;
+
+	*pos = gap->step;
+	if (d && has_slots && !is_call_insn(d) && gap->step) {
+		d = ts_query_insn(s->q, --*pos, err);
+		if (d && d->pc + d->ops.len != pc)
+			return NULL;
+	}
+	return d && is_call_insn(d) && ts_query_thread(s->q, *pos) == gap->thread ? d : NULL;
+}
+
 /* Set *is_call to whether the step of the gap is a call that the calls section lacks. */
 static bool look(const struct ts_stepped *s, const struct ts_event_at *gap, struct ts_call *call, bool *is_call, struct ts_error *err)
 {
-	uint64_t pos = gap->step, next = ts_query_next_step(s->q, gap->thread, pos + 1), pc;
-	const struct ts_decoded *d = ts_query_insn(s->q, pos, err);
+	const struct ts_arch *arch = ts_query_regset(s->q)->arch;
+	uint64_t pos, next = ts_query_next_step(s->q, gap->thread, gap->step + 1), pc;
+	const struct ts_decoded *d = find_call(s, gap, &pos, err);
 	struct ts_call open;
 
 	*is_call = false;
-	if (!d)
-		return false;
-	if (!d->is_insn || (d->ops.flow != TS_OP_CALL && d->ops.flow != TS_OP_CALL_INDIRECT) || ts_query_thread(s->q, pos) != gap->thread ||
-	    (ts_query_innermost_call(s->q, gap->thread, pos + 1, &open) && open.pos == pos))
-		return true;
-	*call = (struct ts_call){ .pos = pos, .end = next == TS_NO_POS ? pos + 1 : next, .pc = d->pc, .target = TS_NO_PC, .thread = gap->thread,
-				  .ordinal = TS_NO_CALL, .parent = TS_NO_CALL, .depth = 1, .kind = TS_CALL_OPEN };
+	if (!d || (ts_query_innermost_call(s->q, gap->thread, gap->step + 1, &open) && open.pos == pos))
+		return err->code == TS_OK;
+	*call = (struct ts_call){ .pos = pos, .end = next == TS_NO_POS ? gap->step + 1 : next, .pc = d->pc, .target = TS_NO_PC,
+				  .thread = gap->thread, .ordinal = TS_NO_CALL, .parent = TS_NO_CALL, .depth = 1, .kind = TS_CALL_OPEN };
 	*is_call = true;
-	pc = d->pc + d->ops.len;
+	pc = d->pc + d->ops.len + (arch->has_delay_slots ? arch->min_insn_len : 0);
 	if (ts_query_innermost_call(s->q, gap->thread, pos, &open))
 		call->depth = open.depth + 1;
 	if (d->ops.flow == TS_OP_CALL && d->ops.has_target)

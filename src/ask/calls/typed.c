@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/symbols/symbols.h"
+#include "src/arch/dwarf_regs.h"
 #include "src/base/bytes.h"
 #include "src/query/paging.h"
 
@@ -16,11 +17,6 @@
 
 /* What an argument takes on the stack is a multiple of a word. */
 #define ROUND(n, word) (((n) + (word) - 1) / (word) * (word))
-
-/* DWARF's numbers of the registers of x86-64 (its ABI, figure 3.36); of vector registers: from 17 on. */
-static const char *const dwarf_names[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-					   "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
-#define DWARF_XMM0 17u
 
 /* A value, as far as it is known. */
 struct value {
@@ -56,6 +52,15 @@ static void take_register(const struct passing *p, int reg, size_t at, size_t le
 	from = r->off + (set->arch->is_big_endian ? r->len - len : 0); /* the low bytes */
 	memcpy(v->data + at, p->abi->data + from, len);
 	memcpy(v->known + at, p->abi->known + from, len);
+}
+
+/* The register with DWARF's number @number; -1 if it is not among those that were read. */
+static int dwarf_register(const struct passing *p, unsigned number)
+{
+	const struct ts_regset *set = ts_query_regset(p->ask->q);
+	int reg = ts_regset_by_dwarf(set, number);
+
+	return reg >= 0 && set->regs[reg].off + set->regs[reg].len <= p->abi->len_typed ? reg : -1;
 }
 
 static bool take_memory(const struct passing *p, uint64_t addr, size_t len, struct value *v, struct ts_error *err)
@@ -126,23 +131,17 @@ static bool take_next(struct passing *p, const struct ts_value_type *t, struct v
 /* The registers that the debugging information names. */
 static bool take_named(const struct passing *p, const struct ts_parameter *x, const struct ts_value_type *t, struct value *v)
 {
-	const struct ts_regset *set = ts_query_regset(p->ask->q);
 	size_t at = 0, len = t->size;
 
 	for (unsigned i = 0; i < x->n_pieces && x->pieces[i].len; i++)
 		at += x->pieces[i].len;
-	if (!p->abi->is_sysv64 || !x->n_pieces || t->size > (at ? sizeof(v->data) : 16) || (at && at != t->size))
+	if (!x->n_pieces || t->size > (at ? sizeof(v->data) : 16) || (at && at != t->size))
 		return false;
 	v->has_place = true;
 	at = 0;
 	for (unsigned i = 0; i < x->n_pieces; i++, at += len) {
-		unsigned number = (unsigned)x->pieces[i].reg;
-
 		len = x->pieces[i].len ? x->pieces[i].len : t->size;
-		if (number < sizeof(dwarf_names) / sizeof(*dwarf_names))
-			take_register(p, ts_regset_find(set, dwarf_names[number]), at, len, v);
-		else if (number - DWARF_XMM0 < TS_MAX_VECTORS)
-			take_register(p, p->abi->vectors[number - DWARF_XMM0], at, len, v);
+		take_register(p, dwarf_register(p, (unsigned)x->pieces[i].reg), at, len, v);
 	}
 	return true;
 }
@@ -242,7 +241,7 @@ bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const stru
 
 	if (!read_registers(&p, err))
 		return false;
-	p.is_lost = f->is_foreign || is_clone || (f->result.form == TS_FORM_UNKNOWN && f->result.size <= 16);
+	p.is_lost = f->is_foreign || is_clone || f->is_changed || (f->result.form == TS_FORM_UNKNOWN && f->result.size <= 16);
 	if (has_result_address(abi, &f->result)) {
 		p.n_regs = abi->n_regs ? 1 : 0;
 		p.n_stack = abi->n_regs ? 0 : ts_query_regset(ask->q)->arch->addr_bits / 8;
@@ -325,10 +324,39 @@ static const struct ts_value_type *result_type(const struct ts_abi *abi, const s
 	return is_i386 && f->result.form == TS_FORM_FLOAT ? &x87 : &f->result;
 }
 
-/* Go has a number in rax or xmm0, as System V has. */
-static bool has_foreign_result(const struct ts_abi *abi, const struct ts_prototype *f)
+/* A result whose registers the prototype lists. */
+static void take_placed(const struct passing *p, const struct ts_placed_result *r, struct value *v)
 {
-	return f->has_go_result && abi->is_sysv64 && ((f->result.form == TS_FORM_NUMBER && f->result.size <= 8) || (f->result.form == TS_FORM_FLOAT && f->result.size <= 8));
+	v->has_place = r->type.form != TS_FORM_UNKNOWN;
+	for (unsigned i = 0; i < r->n_pieces; i++) {
+		const struct ts_result_piece *x = &r->pieces[i];
+
+		if (x->off <= sizeof(v->data) && x->len <= sizeof(v->data) - x->off)
+			take_register(p, dwarf_register(p, x->reg), x->off, x->len, v);
+	}
+}
+
+/* Results of another language's convention: one as any value, several as a list of values. */
+static bool put_placed(const struct passing *p, const struct ts_prototype *f, bool is_for_people, struct ts_buf *out, struct ts_error *err)
+{
+	for (unsigned i = 0; i < f->n_results; i++) {
+		const struct ts_placed_result *r = &f->results[i];
+		struct value v = { .has_place = false };
+		size_t begin = out->len;
+		const uint8_t *aside;
+
+		take_placed(p, r, &v);
+		if (!put(p, &r->type, &v, is_for_people, out, err))
+			return false;
+		if (f->n_results == 1 || !ts_buf_ok(out))
+			return true;
+		aside = memchr(out->data + begin, TS_ROW_ASIDE, out->len - begin);
+		out->len = aside ? (size_t)(aside - out->data) : out->len - 1;
+		ts_buf_puts(out, out->len == begin && (r->type.size || !v.has_place) ? "??" : "");
+		ts_buf_puts(out, i + 1 < f->n_results ? ", " : "");
+	}
+	ts_buf_putc(out, 0);
+	return true;
 }
 
 bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
@@ -338,7 +366,10 @@ bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct 
 	const struct ts_value_type *t = result_type(abi, f);
 	struct value v = { .has_place = false };
 
-	if (t->form == TS_FORM_NONE || t->form == TS_FORM_UNKNOWN || is_clone || (f->is_foreign && !has_foreign_result(abi, f))) {
+	is_clone |= f->is_changed;
+	if (!is_clone && f->results)
+		return read_registers(&p, err) && put_placed(&p, f, is_for_people, out, err);
+	if (t->form == TS_FORM_NONE || t->form == TS_FORM_UNKNOWN || is_clone || f->is_foreign) {
 		ts_buf_putc(out, 0);
 		return true;
 	}

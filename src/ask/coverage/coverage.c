@@ -6,6 +6,7 @@
 #include "src/ask/verbs/verbs.h"
 #include "coverage_files.h"
 #include "covered.h"
+#include "src/ask/calls/ifunc.h"
 #include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
@@ -61,6 +62,7 @@ struct coverage {
 	struct ts_executed_at subtracted; /* how far what `minus A:B` executed has been subtracted */
 	uint64_t step, minus_step;        /* the same, of words about a machine */
 	struct ts_machine_at machine_at;
+	struct ts_what what;           /* while it is an indirect function, the range is not that of the function that runs */
 	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
@@ -75,21 +77,30 @@ struct coverage {
 
 /* ---------------------------------------------------------------------------------------------- counting */
 
+static bool add_target(struct call_targets *t, uint64_t addr, struct ts_error *err)
+{
+	return ts_covered_find(&t->found, addr) || ts_no_memory(err, "targets of calls");
+}
+
 /* The targets of a block of calls.  Returns false if memory is exhausted. */
-static bool take_block(struct call_targets *t, const struct ts_query *q, uint32_t n_calls)
+static bool take_block(struct call_targets *t, const struct ts_query *q, uint32_t n_calls, struct ts_error *err)
 {
 	struct ts_call calls[TS_CALL_BLOCK];
 	uint32_t n = ts_query_call_block(q, t->thread, t->ordinal, calls);
 
 	for (uint32_t i = 0; i < n && calls[i].ordinal < n_calls; i++) {
-		if (calls[i].kind != TS_CALL_SWITCH && !ts_covered_find(&t->found, calls[i].target))
+		if (calls[i].kind != TS_CALL_SWITCH && !add_target(t, calls[i].target, err))
 			return false;
 	}
 	t->ordinal += TS_CALL_BLOCK - t->ordinal % TS_CALL_BLOCK;
 	return true;
 }
 
-/* A thread's first instruction: what called the function is not recorded. */
+/*
+ * A thread's first instruction: what called the function is not recorded.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
 static bool take_first(struct call_targets *t, struct ts_query *q, struct ts_error *err)
 {
 	uint64_t pos = ts_query_next_step(q, t->thread, 0);
@@ -99,7 +110,7 @@ static bool take_first(struct call_targets *t, struct ts_query *q, struct ts_err
 	if (pos == TS_NO_POS)
 		return true;
 	s = ts_query_step(q, pos, &b, err);
-	return s && (s->pc == TS_NO_PC || ts_covered_find(&t->found, s->pc));
+	return s && (s->pc == TS_NO_PC || add_target(t, s->pc, err));
 }
 
 /* The blocks of one thread after the other.  Returns TS_ITEM if there may be more. */
@@ -114,10 +125,8 @@ static enum ts_next take_next(struct call_targets *t, struct ts_query *q, uint32
 	}
 	is_ours = ts_query_process(q, t->thread) == process;
 	n_calls = is_ours ? ts_query_n_calls(q, t->thread) : 0;
-	if ((is_ours && !t->ordinal && !take_first(t, q, err)) || (t->ordinal < n_calls && !take_block(t, q, n_calls))) {
-		ts_no_memory(err, "targets of calls");
+	if ((is_ours && !t->ordinal && !take_first(t, q, err)) || (t->ordinal < n_calls && !take_block(t, q, n_calls, err)))
 		return TS_FAIL;
-	}
 	if (t->ordinal >= n_calls) {
 		t->thread++;
 		t->ordinal = 0;
@@ -495,13 +504,27 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->rows.ask, x->addr);
 }
 
+/* The code of an indirect function is that of the function that runs. */
+static enum ts_next resolve(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got = ts_ifunc_resolve(&c->rows, &c->what, budget, err);
+
+	if (got != TS_ITEM)
+		return got;
+	c->first[0] = c->what.addr;
+	c->len[0] = c->what.last - c->what.addr + 1;
+	return TS_ITEM;
+}
+
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
-	enum ts_next got = list(c, budget, err);
+	enum ts_next got = c->what.is_indirect ? resolve(c, budget, err) : TS_ITEM;
 	struct ts_covered x;
 
+	if (got == TS_ITEM)
+		got = list(c, budget, err);
 	if (got != TS_END)
 		return got;
 	note_open(c);
@@ -540,6 +563,7 @@ static bool find_ranges(struct coverage *c)
 	if (len)
 		ts_what_line_ranges(qn->operand, len, c->rows.ask->symbols, c->first, c->len, c->n_ranges);
 	else if (c->n_ranges) {
+		c->what = qn->what;
 		c->first[0] = qn->what.addr;
 		c->len[0] = qn->what.last - qn->what.addr + 1;
 	}

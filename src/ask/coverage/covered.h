@@ -27,10 +27,16 @@ struct ts_covered_table {
 /* Allocate twice as many slots as @n items need.  Returns false if memory is exhausted. */
 bool ts_covered_make_slots(struct ts_covered_table *t, size_t n);
 
-/* The item with that address, which is added if it is missing; NULL if memory is exhausted. */
+/*
+ * Returns the item with address @addr, which is added if it is missing.  It is borrowed until another item is added.
+ * Returns NULL if memory is exhausted.
+ */
 struct ts_covered *ts_covered_find(struct ts_covered_table *t, uint64_t addr);
 
-/* The item with that address; NULL if it is missing. */
+/*
+ * Returns the item with address @addr, borrowed until an item is added.
+ * Returns NULL if it is missing.
+ */
 struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t addr);
 
 void ts_covered_fini(struct ts_covered_table *t);

@@ -46,7 +46,7 @@ void ts_jump_graph_free(struct ts_jump_graph *g);
  */
 enum ts_next ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget, struct ts_error *err);
 
-/* The blocks, ascending by address; *n is set to their number. */
+/* Returns the blocks, ascending by address, borrowed from the graph; *n is set to their number. */
 const struct ts_block *ts_jump_graph_blocks(const struct ts_jump_graph *g, size_t *n);
 
 /*

@@ -358,6 +358,14 @@ static void close_diff(struct ts_rows *rows)
 
 static const struct ts_rows_ops ops = { sizeof(struct ts_diff), NULL, next, close_diff };
 
+static bool rebase(struct ts_diff *d, struct ts_error *err)
+{
+	const struct ts_diff_options *o = &d->options;
+
+	return (!o->program || ts_rebase_add_program(&d->rebase, d->a, d->b, o->program, o->program_base, err)) &&
+	       ts_rebase_init(&d->rebase, d->a, d->b, err);
+}
+
 struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struct ts_diff_options *options, struct ts_error *err)
 {
 	struct ts_query *a = ask->q;
@@ -376,7 +384,7 @@ struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struc
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recordings are of different processors: %s and %s",
 			x->name, y->name);
 	else if (d->code && make_regs(d, err) && ts_stack_moves_add(&d->stack, &d->rebase, a, b, err) &&
-		 (!options->is_rebased || ts_rebase_init(&d->rebase, a, b, err)) && make_lanes(d, err) &&
+		 (!options->is_rebased || rebase(d, err)) && make_lanes(d, err) &&
 		 ts_diff_noise_begin(d, options->is_all, err)) {
 		d->has_moves = ts_rebase_is_any(&d->rebase);
 		d->hides_moved = d->has_moves && (options->is_rebased || !d->noise.is_off);

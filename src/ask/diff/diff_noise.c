@@ -227,7 +227,7 @@ static bool take_memory(struct looking *x, const struct ts_location *loc, struct
 	for (unsigned i = 0; i < 64; i++) {
 		if (!(loc->mask >> i & 1) || (data[1][i] && data[3][i] && data[0][i] == data[2][i]))
 			continue;
-		if (ts_diff_is_moved(x->d, &v, i))
+		if (ts_diff_moved_end(x->d, &v, i))
 			x->has_noise = true;
 		else
 			take_byte(x, owner_of(TS_IN_MEMORY, loc->owner), loc->base + i);
@@ -256,7 +256,7 @@ static bool take_registers(struct looking *x, const struct ts_location *loc, str
 		if (!r || (a[set->g_len + at] && b[set_b->g_len + at_b] && a[at] == b[at_b]))
 			continue;
 		v = (struct ts_diff_values){ 0, r->a->len, a + r->a->off, a + set->g_len + r->a->off, b + r->b->off, b + set_b->g_len + r->b->off };
-		if (ts_diff_is_moved(x->d, &v, at - r->a->off))
+		if (ts_diff_moved_end(x->d, &v, at - r->a->off))
 			x->has_noise = true;
 		else
 			take_byte(x, owner_of(TS_IN_REGS, x->l->a.thread), at);

@@ -16,6 +16,9 @@ struct ts_diff_options {
 	unsigned kinds;  /* mask of enum ts_diff_rows; 0: all kinds */
 	bool has_range;  /* only rows whose position in A is from <= position < to */
 	uint64_t from, to;
+	/* is_rebased: the program's file, found in each recording by what is known there; NULL: none is named.  Borrowed */
+	const char *program;
+	const uint64_t *program_base; /* where the user says that it lies in A; NULL: it is searched for there, too */
 	const char *function; /* borrowed; only rows in functions whose names this pattern (* ? [..]) matches; NULL: all rows */
 };
 

@@ -174,7 +174,7 @@ static inline bool ts_diff_no_memory(struct ts_error *err)
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compare");
 }
 
-/* Translate an address of B to A, and of A to B. */
+/* Returns the address in A that corresponds to address @addr of B; ts_diff_to_b(): in B, to one of A.  Without moves: @addr. */
 static inline uint64_t ts_diff_to_a(struct ts_diff *d, uint64_t addr)
 {
 	return d->has_moves ? ts_rebase_to_a(&d->rebase, addr) : addr;
@@ -185,17 +185,18 @@ static inline uint64_t ts_diff_to_b(struct ts_diff *d, uint64_t addr)
 	return d->has_moves ? ts_rebase_to_b(&d->rebase, addr) : addr;
 }
 
-/* The first byte from @at on that differs, and is known in both; the length if there is none. */
+/* The first byte from @at on that differs, and is known in both; the length if no byte does. */
 size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 
 /* The offset, at least @at, of the first byte that is known in both and differs; the length if no byte does. */
 size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at);
 
 /*
- * Is the word with byte @at of the values (memory or a register) an address of corresponding memory that
- * moved?
+ * The offset after the word with byte @at of the values (memory or a register) that is an address of corresponding
+ * memory that moved; 0: there is no such word.  Words in memory may lie at any address, as those in code of x86 do; an
+ * aligned one has priority.
  */
-bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
+size_t ts_diff_moved_end(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 
 /*
  * Count an item whose values differ only in addresses of moved memory as left out, if its row would be
@@ -212,7 +213,12 @@ bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct
  */
 bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *err);
 
-/* Append an item.  Returns NULL and sets is_failed if memory is exhausted. */
+/*
+ * Append an item, all zero.
+ *
+ * Returns the item, borrowed until the next one is appended.
+ * Returns NULL if memory is exhausted; is_failed is then set.
+ */
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d);
 
 /*
@@ -306,7 +312,7 @@ bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skip
 /* Compare the next page of memory that A knows at position 0.  Returns TS_END after the last one. */
 enum ts_next ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);
 
-/* The thread's step after @pos; TS_NO_POS if there is none. */
+/* The thread's step after @pos; TS_NO_POS if it has no later step. */
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);
 
 /* Append an item for the next piece of l->apart, in which no other thread runs. */

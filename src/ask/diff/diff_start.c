@@ -44,12 +44,12 @@ static bool forget_unsure(struct ts_diff *d, const struct ts_diff_values *v, uin
 static bool count_moved(struct ts_diff *d, const struct ts_diff_values *v, struct ts_error *err)
 {
 	static const struct ts_diff_item at_start = { 0 };
-	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u;
-
 	for (size_t at = 0; d->hides_moved && (at = ts_diff_next_unequal(v, at)) < v->len;) {
-		if (ts_diff_is_moved(d, v, at) && !ts_diff_count_moved(d, &at_start, err))
+		size_t end = ts_diff_moved_end(d, v, at);
+
+		if (end && !ts_diff_count_moved(d, &at_start, err))
 			return false;
-		at += word - (v->addr + at) % word;
+		at = end ? end : at + 1;
 	}
 	return true;
 }

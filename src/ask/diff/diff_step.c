@@ -7,51 +7,6 @@
 #include <string.h>
 #include "src/base/vec.h"
 
-/* ------------------------------------------------------------------------------------------------- values */
-
-/* Are the bytes from @at on an address, the same one? */
-static bool is_same_address(struct ts_diff *d, const struct ts_diff_values *v, size_t at, size_t word)
-{
-	const struct ts_arch *arch = ts_query_regset(d->a)->arch;
-
-	if (at > v->len || v->len - at < word || memchr(v->a_known + at, 0, word) || memchr(v->b_known + at,
-											    0, word))
-		return false;
-	return ts_arch_get(arch, v->a + at, word) == ts_diff_to_a(d, ts_arch_get(arch, v->b + at, word));
-}
-
-size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at)
-{
-	while (at < v->len && (v->a[at] == v->b[at] || !v->a_known[at] || !v->b_known[at]))
-		at++;
-	return at;
-}
-
-/* Bytes of the word that has byte @at which come before it. */
-static size_t bytes_before(const struct ts_diff_values *v, size_t at, size_t word)
-{
-	return v->len == word ? at : (v->addr + at) % word;
-}
-
-bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t at)
-{
-	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u, before = bytes_before(v, at, word);
-
-	return d->has_moves && before <= at && is_same_address(d, v, at - before, word);
-}
-
-size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v, size_t at)
-{
-	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u;
-
-	for (; (at = ts_diff_next_unequal(v, at)) < v->len; at++) {
-		if (!d->hides_moved || !ts_diff_is_moved(d, v, at))
-			return at;
-		at += word - bytes_before(v, at, word) - 1;
-	}
-	return v->len;
-}
-
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d)
 {
 	if (TS_PUSH(d->items, d->n, d->cap, (struct ts_diff_item){ 0 }))

@@ -6,6 +6,9 @@
 #include "src/base/bisect.h"
 #include "src/base/suffix.h"
 #include "src/base/vec.h"
+#include "src/object/object.h"
+#include "src/query/locate.h"
+#include "src/source/source.h"
 
 /*
  * Without a list of modules: the program lies this near to its first pc, its stack this near to its first sp.
@@ -122,6 +125,55 @@ static bool add_lists(struct ts_rebase *r, const struct ts_query *a, const struc
 	return done;
 }
 
+/* ------------------------------------------------------------------------------------------ the program */
+
+/* By how much it is moved in @q; *is_found is false if it is not found. */
+static bool find_program(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, const uint64_t *base,
+			 uint64_t *moved, bool *is_found, struct ts_error *err)
+{
+	struct ts_located at;
+
+	if (!ts_locate(q, src, o, ts_query_process(q, ts_query_thread(q, 0)), base, &at, err))
+		return false;
+	*moved = at.moved;
+	*is_found &= at.by != TS_LOCATED_NOT;
+	return true;
+}
+
+/* The address after the last one, as linked. */
+static uint64_t end_of(const struct ts_object *o)
+{
+	uint64_t end = o->first;
+
+	for (size_t i = 0; i < o->n_loads; i++) {
+		if (o->loads[i].addr + o->loads[i].mem_len > end)
+			end = o->loads[i].addr + o->loads[i].mem_len;
+	}
+	return end;
+}
+
+bool ts_rebase_add_program(struct ts_rebase *r, struct ts_query *a, struct ts_query *b, const char *path, const uint64_t *base,
+			   struct ts_error *err)
+{
+	struct ts_source *src = ts_source_open(path, err);
+	uint64_t moved_a, moved_b;
+	bool is_found = true, done;
+	struct ts_object o;
+
+	if (!src || !ts_object_init(&o, src, err)) {
+		ts_source_close(src);
+		return false;
+	}
+	done = find_program(a, src, &o, base, &moved_a, &is_found, err) && find_program(b, src, &o, NULL, &moved_b, &is_found, err);
+	if (done && is_found && end_of(&o) > o.first) {
+		r->has_names = true;
+		done = ts_rebase_add(r, o.first + moved_b, end_of(&o) - 1 + moved_b, moved_a - moved_b, err);
+	}
+	ts_object_fini(&o);
+	ts_source_close(src);
+	return done;
+}
+
 /* -------------------------------------------------------------------------------------- the first state */
 
 /* The pc and the sp before the first step, where they are known. */
@@ -163,7 +215,7 @@ bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b,
 	if (!add_lists(r, a, b, list_modules, err) || !add_lists(r, a, b, list_regions, err) ||
 	    !find_start(&at_a, a, err) || !find_start(&at_b, b, err))
 		return false;
-	r->has_names = r->n > n;
+	r->has_names |= r->n > n;
 	return (!at_a.has_sp || !at_b.has_sp || add_around(r, at_a.sp, at_b.sp, STACK_REACH, err)) &&
 	       (!at_a.has_pc || !at_b.has_pc || add_around(r, at_a.pc, at_b.pc, PROGRAM_REACH, err));
 }

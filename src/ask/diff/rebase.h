@@ -2,6 +2,7 @@
 /*
  * Translate addresses between two recordings of one program that was loaded at different addresses.
  *
+ * The program's file, where the user names it, corresponds to itself.
  * Modules of the same name and regions of the same file or description correspond, in order of appearance.
  * If a recording lists none, memory around the first pc is the program and memory around the first sp is the
  * stack.  Addresses outside all ranges are the same in both.
@@ -32,7 +33,7 @@ struct ts_shifted_page {
 struct ts_rebase {
 	struct ts_shift *shifts; /* owned; the first one that covers an address counts */
 	size_t n, cap;
-	bool has_names; /* modules or regions of the same name are in both recordings */
+	bool has_names; /* the program, or modules or regions of the same name, are in both recordings */
 	struct ts_shifted_page of_a[TS_REBASE_SLOTS], of_b[TS_REBASE_SLOTS]; /* looked up last */
 };
 
@@ -44,6 +45,18 @@ struct ts_rebase {
  * Call ts_rebase_fini() in both cases.
  */
 bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err);
+
+/*
+ * Add the range of the program's file @path, if it is found in both recordings.  @base is where its lowest page lies in
+ * @a; NULL: unknown.  The range has priority over those that are added later.
+ *
+ * Returns false if the file cannot be read, or if it is no program (the errors of ts_source_open() and ts_object_init()).
+ * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ * Call ts_rebase_fini() in both cases.
+ */
+bool ts_rebase_add_program(struct ts_rebase *r, struct ts_query *a, struct ts_query *b, const char *path, const uint64_t *base,
+			   struct ts_error *err);
 
 /*
  * Add the ranges of @b that correspond to memory of @a to @r.

@@ -26,16 +26,16 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 {
 	enum ts_match_kind kind = TS_MATCH_UNEXPLAINED;
 	struct ts_step_effects all = ts_step_effects(batch, s);
+	enum ts_writer_kind writer;
 	const struct ts_effect *e;
 
 	while ((e = ts_step_effects_next(&all))) {
-		if (!ts_effect_touches(e, addr, addr + (f->rows.qn->value.len - 1)) || e->kind == TS_FX_FORGET ||
-		    ts_query_process(f->rows.ask->q, all.thread) != f->process)
+		if (!ts_effect_touches(e, addr, addr + (f->rows.qn->value.len - 1)) || !ts_effect_writes_memory(e, &writer) ||
+		    writer == TS_WRITER_UNEXPLAINED || ts_query_process(f->rows.ask->q, all.thread) != f->process)
 			continue;
-		if (e->kind == TS_FX_WRITE && !e->is_inferred)
+		if (writer != TS_WRITER_MAP)
 			return TS_MATCH_WRITE;
-		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
-			kind = TS_MATCH_MAP;
+		kind = TS_MATCH_MAP;
 	}
 	return kind;
 }

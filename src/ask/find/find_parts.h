@@ -148,7 +148,7 @@ static inline bool ts_find_has_left(const struct ts_find *f, uint64_t pos)
 	return f->n_rests && f->rests[f->n_rests - 1].pos == pos;
 }
 
-/* The first rest that has not been reported; NULL if there is none. */
+/* The first rest that has not been reported; NULL if all have been reported. */
 static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 {
 	return f->at_rest < f->n_rests ? &f->rests[f->at_rest] : NULL;

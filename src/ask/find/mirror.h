@@ -50,7 +50,10 @@ bool ts_mirror_pay(struct ts_mirror *m, uint64_t *n_looks, struct ts_budget *bud
 /* Drop all lines.  The next access may be at any position. */
 void ts_mirror_clear(struct ts_mirror *m);
 
-/* The line with @addr, NULL if it is not cached. */
+/*
+ * Returns the line with the byte at @addr, borrowed until another line is loaded.
+ * Returns NULL if the line is not cached.
+ */
 static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, uint64_t addr)
 {
 	struct ts_mirror_line *line = &m->lines[addr / TS_MIRROR_LINE % TS_MIRROR_N_LINES];
@@ -61,6 +64,7 @@ static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, u
 /*
  * The line with @addr.  If it is not cached, it is read as it is at position @pos.
  *
+ * Returns the line, borrowed until another line is loaded.
  * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 struct ts_mirror_line *ts_mirror_load(struct ts_mirror *m, uint64_t pos, uint64_t addr, struct ts_error *err);

@@ -72,7 +72,7 @@ bool ts_machine_what(struct ts_query *q, const struct ts_machine *m, uint64_t at
 /* May the step have changed cr3 or cs? */
 bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s);
 
-/* The first chunk >= @chunk in which cr3 of @thread may change; TS_NO_CHUNK: there is none. */
+/* The first chunk >= @chunk in which cr3 of @thread may change; TS_NO_CHUNK: in no chunk. */
 uint64_t ts_machine_next_change(const struct ts_query *q, uint32_t thread, uint64_t chunk);
 
 #endif

@@ -31,8 +31,9 @@ struct ts_mark {
 bool ts_marks_is_name(const char *text, size_t len);
 
 /*
- * The marks of the trace at @trace.  Nothing is read or written yet.
+ * The marks of the trace at @trace.  No file is read or written yet.
  *
+ * Returns the marks, which the caller frees with ts_marks_free().
  * Returns NULL if memory is exhausted.
  */
 struct ts_marks *ts_marks_new(const char *trace);
@@ -42,7 +43,9 @@ void ts_marks_free(struct ts_marks *m);
  * The position of the mark called @name (of @len bytes).
  *
  * Returns TS_ITEM on success.
- * Returns TS_END if there is no such mark, or TS_FAIL as ts_marks_read() fails.
+ * Returns TS_END if no mark has this name.
+ * Returns TS_FAIL if a file cannot be read (TS_EIO).
+ * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  */
 enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos,
 			   struct ts_error *err);
@@ -59,12 +62,19 @@ bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char
 /*
  * Set a mark named @prefix and the lowest number, from 1, that makes a new name.  *number is set to the number.
  *
- * Returns false as ts_marks_set() does.
+ * Returns false if there are TS_MAX_MARKS already (TS_ELIMIT).
+ * Returns false if no file can be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const char *text, unsigned *number,
 		  struct ts_error *err);
 
-/* Remove a mark; *found is set to whether it existed.  Returns false as ts_marks_set() does. */
+/*
+ * Remove the mark called @name; *found is set to whether it existed.
+ *
+ * Returns false if a file cannot be read or written, or still has the mark afterwards (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
 
 /*
@@ -75,7 +85,8 @@ void ts_marks_put(const struct ts_marks *m, struct ts_buf *out);
 /*
  * Set all marks in @text, the contents of a file of marks, if the trace has no such file yet.
  *
- * Returns false as ts_marks_set() does.
+ * Returns false if no file can be written (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err);
 
@@ -87,7 +98,7 @@ bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err);
  */
 bool ts_marks_read(struct ts_marks *m, size_t *n, struct ts_error *err);
 
-/* The @i-th mark of the last ts_marks_read(). */
+/* Returns mark @i of the last ts_marks_read(). */
 struct ts_mark ts_marks_get(const struct ts_marks *m, size_t i);
 
 #endif

@@ -307,8 +307,20 @@ static bool parse_equal(struct ts_question *qn, struct ts_words *w, struct ts_er
 	return true;
 }
 
+/* Only executions are asked for: a name means the function that has it, as in other questions about code. */
+static void name_code(struct ts_question *qn, const struct ts_ask *ask)
+{
+	struct ts_error ignored;
+	struct ts_what code;
+
+	ts_error_reset(&ignored);
+	if (qn->local_len && !qn->local_take && qn->what.is_named && ask->symbols &&
+	    ts_what_parse_code(&code, qn->local, qn->local_len, ts_query_regset(ask->q), ask->symbols, &ignored) && code.is_function)
+		qn->what = code;
+}
+
 /* [r][w][x], each at most once. */
-static void parse_kinds(struct ts_question *qn, struct ts_words *w)
+static void parse_kinds(struct ts_question *qn, const struct ts_ask *ask, struct ts_words *w)
 {
 	unsigned mask = 0;
 
@@ -323,6 +335,8 @@ static void parse_kinds(struct ts_question *qn, struct ts_words *w)
 	if (!mask)
 		return;
 	qn->accesses = mask;
+	if (mask == TS_DID_EXEC)
+		name_code(qn, ask);
 	ts_words_next(w);
 }
 
@@ -603,7 +617,7 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
 	if (!ts_question_operand(qn, ask, &w, err))
 		return false;
 	if (qn->verb->takes & TS_TAKES_KINDS)
-		parse_kinds(qn, &w);
+		parse_kinds(qn, ask, &w);
 	if (qn->verb->takes & TS_TAKES_COUNT && !parse_count(qn, &w, err))
 		return false;
 	return parse_words(qn, ask, &w, err) && (!qn->has_range || ts_question_range(qn, ask, err));
@@ -647,7 +661,7 @@ static bool parse_argument(struct ts_question *qn, struct ts_ask *ask, const str
 	case TS_ARGUMENT_OPERAND:
 		return ts_question_operand(qn, ask, w, err);
 	case TS_ARGUMENT_KINDS:
-		parse_kinds(qn, w);
+		parse_kinds(qn, ask, w);
 		return true;
 	case TS_ARGUMENT_COUNT:
 		return parse_count(qn, w, err);

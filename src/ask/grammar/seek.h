@@ -45,8 +45,12 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 void ts_seek_fini(struct ts_seek *s);
 
 /*
- * Continue the search.  Returns true when it is done, with *pos set to the position or to TS_NO_POS if there is none, or
- * when it failed (@err is set).
+ * Continue the search.
+ *
+ * Returns true when it is done: *pos is the position, TS_NO_POS if the place has none.
+ * Returns true, with *err set, if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns true, with *err set, if memory is exhausted (TS_ENOMEM).
+ * Returns false if the budget is used up: call again.
  */
 bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err);
 

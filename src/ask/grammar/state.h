@@ -68,7 +68,7 @@ bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const 
 enum ts_next ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
 
 /*
- * The cell is the call instruction of the innermost open call at @pos; null if there is none.  ts_ask_need_calls() must
+ * The cell is the call instruction of the innermost open call at @pos; null if no call is open.  ts_ask_need_calls() must
  * have succeeded before.
  */
 void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos);

@@ -60,12 +60,16 @@ bool ts_what_is_line(const char *text, size_t len, struct ts_symbols *symbols);
  */
 size_t ts_what_line_ranges(const char *text, size_t len, struct ts_symbols *symbols, uint64_t *addrs, uint64_t *lens, size_t cap);
 
-/* The same for a question about code: functions take precedence over data of the same name. */
+/*
+ * As ts_what_parse(), for a question about code: functions take precedence over data of the same name.
+ *
+ * Returns false if the text is no WHAT (TS_EUSAGE); the message quotes it.
+ */
 bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 			struct ts_symbols *symbols, struct ts_error *err);
 
 /*
- * The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is no such register.
+ * The register NAME (without the '$'), a part of one, or a flag.  Returns false if the set has no such register.
  */
 bool ts_what_register(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs);
 

@@ -46,9 +46,10 @@ enum ts_word {
 	TS_N_WORDS,
 };
 
-/* Move to the first word at or after @p, or, with ts_words_next(), to the word after the next one. */
+/* Move to the first word at or after @p. */
 void ts_words_go_to(struct ts_words *w, const char *p);
 
+/* Pass over the next word. */
 void ts_words_next(struct ts_words *w);
 
 /* Is @text the next word? */
@@ -67,14 +68,14 @@ bool ts_words_have_operand(const struct ts_words *w, const struct ts_verb *verb)
  * Copy the next word to @to (TS_MAX_WORD bytes) and advance.
  *
  * Returns false if it is too long (TS_EUSAGE).
- * Returns false if there is none (TS_EUSAGE).
+ * Returns false at the end of the words (TS_EUSAGE).
  */
 bool ts_words_copy(char *to, struct ts_words *w, struct ts_error *err);
 
 /* Parse the next word as a number and advance.  Returns false if it is not a number (TS_EUSAGE). */
 bool ts_words_number(struct ts_words *w, uint64_t *value, struct ts_error *err);
 
-/* Returns the word of the grammar that is @text; TS_N_WORDS if there is none. */
+/* Returns the word of the grammar that is @text; TS_N_WORDS if the grammar has no such word. */
 enum ts_word ts_word_named(const char *text, size_t len);
 
 /* Returns the text of @word, which is not TS_N_WORDS; a literal. */

@@ -22,16 +22,21 @@ struct ts_argument;
 /*
  * Begin to answer @text in the form @form.
  *
+ * Returns the answer, which the caller frees with ts_answer_free().
  * Returns NULL if the question is not understood (TS_EUSAGE).
  * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
 				struct ts_error *err);
+
 /*
  * Begin to answer a question about @verb that consists of @n arguments, whose texts must outlive the answer.
  *
- * The results are those of ts_answer_new().
+ * Returns the answer, which the caller frees with ts_answer_free().
+ * Returns NULL if the arguments are not understood (TS_EUSAGE).
+ * Returns NULL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
 struct ts_answer *ts_answer_new_arguments(struct ts_ask *ask, const struct ts_verb *verb,
 					  const struct ts_argument *arguments, size_t n, enum ts_form_kind form,
@@ -62,7 +67,7 @@ void ts_answer_fit(struct ts_answer *a, uint32_t width);
  *
  * Returns TS_MORE if the answer has not ended.
  * Returns TS_END if it has ended.
- * Returns TS_FAIL where next() of a cursor does.
+ * Returns TS_FAIL as next() of a cursor does (struct ts_rows_ops).
  */
 enum ts_next ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
 			   struct ts_error *err);
@@ -73,6 +78,7 @@ enum ts_next ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf
  */
 void ts_answer_stop(struct ts_answer *a);
 
+/* Returns the parsed question, borrowed from the answer. */
 const struct ts_question *ts_answer_question(const struct ts_answer *a);
 
 /*
@@ -80,6 +86,8 @@ const struct ts_question *ts_answer_question(const struct ts_answer *a);
  * answer has no positions, is the sentence of goto, or memory is exhausted.
  */
 void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask);
+
+/* Returns the number of rows that have been printed. */
 uint64_t ts_answer_n_rows(const struct ts_answer *a);
 
 /* Does the answer have rows, or did it carry out an action, such as writing a file? */

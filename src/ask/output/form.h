@@ -43,7 +43,10 @@ struct ts_end_facts {
 
 struct ts_form;
 
-/* A printer of the verb's rows; NULL if memory is exhausted. */
+/*
+ * Returns a printer of the verb's rows, which the caller frees with ts_form_free().
+ * Returns NULL if memory is exhausted.
+ */
 struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb);
 void ts_form_free(struct ts_form *form);
 
@@ -59,7 +62,10 @@ void ts_form_fit(struct ts_form *form, uint32_t width);
 /* Print the text before the rows. */
 void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 
-/* The ids of the groups of cells that the form has printed and kept, for struct ts_row; NULL if it keeps none. */
+/*
+ * Returns the ids of the groups of cells that the form has printed and kept, borrowed from the form, for struct ts_row.
+ * Returns NULL if the form keeps no groups: it is the text form, or memory is exhausted.
+ */
 const uint64_t *ts_form_kept(struct ts_form *form);
 
 /* Print a row.  The text form buffers the first rows to choose the columns. */

@@ -40,6 +40,7 @@ struct ts_row *ts_kept_take(struct ts_kept *k, bool is_reverse);
 /* Discard the remaining rows. */
 void ts_kept_forget(struct ts_kept *k);
 
+/* Have all rows been taken? */
 static inline bool ts_kept_is_empty(const struct ts_kept *k)
 {
 	return k->n_taken == k->n;

@@ -14,11 +14,14 @@
 
 struct ts_printed;
 
-/* NULL if memory is exhausted: then every group is printed cell by cell. */
+/*
+ * Returns an empty set of groups, which the caller frees with ts_printed_free().
+ * Returns NULL if memory is exhausted; the other functions accept NULL, and every group is then printed cell by cell.
+ */
 struct ts_printed *ts_printed_new(void);
 void ts_printed_free(struct ts_printed *p);
 
-/* The ids of the groups that are kept, TS_KEPT_GROUPS of them, for ts_row_repeats(); NULL if @p is NULL. */
+/* Returns the TS_KEPT_GROUPS ids of the groups that are kept, borrowed from @p, for ts_row_repeats(); NULL if @p is NULL. */
 const uint64_t *ts_printed_ids(const struct ts_printed *p);
 
 /* Append the group with this id to @out.  Returns false, and does nothing, if it is not kept. */

@@ -172,6 +172,8 @@ static void close_strings(struct ts_rows *rows)
 	ts_heap_fini(&x->sorted);
 	ts_heap_fini(&x->waiting);
 	free(x->ranges);
+	free(x->old_texts);
+	free(x->values);
 }
 
 /* Set the addresses to search.  The note says what the answer lacks. */

@@ -79,18 +79,20 @@ static enum ts_next take_ranges(struct ts_strings *x, struct ts_budget *budget, 
 	if (!x->ranges) {
 		x->n_young = x->ready.n;
 		x->ranges = calloc(x->ready.n + 1, sizeof(*x->ranges));
+		x->old_texts = calloc(x->ready.n + 1, sizeof(*x->old_texts));
 		ts_heap_init(&x->sorted, sizeof(r), is_lower, NULL);
 		ts_heap_init(&x->waiting, sizeof(size_t), is_later, x);
 		x->below = TS_NO_CHUNK;
 	}
-	if (!x->ranges)
+	if (!x->ranges || !x->old_texts)
 		return fail(err);
 	for (; x->n_sorted < x->ready.n; x->n_sorted++) {
 		const struct ts_text *t = &x->texts.items[ready[x->n_sorted]];
 
 		if (!has_budget(x, budget))
 			return TS_MORE;
-		r = (struct ts_old_range){ .first = t->addr, .last = t->addr + (((uint64_t)t->n << t->is_wide) - 1), .n_young = 1 };
+		r = (struct ts_old_range){ .first = t->addr, .last = t->addr + (((uint64_t)t->n << t->is_wide) - 1), .n_young = 1,
+					  .text = ready[x->n_sorted], .n_texts = 1 };
 		if (!ts_heap_put(&x->sorted, &r))
 			return fail(err);
 	}
@@ -100,9 +102,12 @@ static enum ts_next take_ranges(struct ts_strings *x, struct ts_budget *budget, 
 		if (!has_budget(x, budget))
 			return TS_MORE;
 		ts_heap_take(&x->sorted, &r);
+		x->old_texts[x->n_old_texts++] = (uint32_t)r.text;
+		r.text = x->n_old_texts - 1;
 		if (to && r.first <= to->last) {
 			to->last = r.last > to->last ? r.last : to->last;
 			to->n_young++;
+			to->n_texts++;
 		} else {
 			x->ranges[x->n_ranges++] = r;
 		}
@@ -179,11 +184,16 @@ static enum ts_next next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_
 static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err)
 {
 	const struct ts_steps *batch;
+	bool may;
 	uint64_t end = (chunk + 1) * TS_CHUNK_STEPS < x->rows.qn->from ? (chunk + 1) * TS_CHUNK_STEPS : x->rows.qn->from;
 
 	x->pos = chunk * TS_CHUNK_STEPS;
 	ts_mirror_clear(&x->mirror);
-	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err))
+	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err) || !ts_strings_may_have(x, chunk, batch, &may, err))
+		return false;
+	if (!may)
+		return true;
+	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err)) /* that may have decoded another chunk */
 		return false;
 	for (; x->pos < end && x->n_young; x->pos++) {
 		if (!ts_strings_look_at_step(x, batch, err))

@@ -4,7 +4,8 @@
  *
  * strings.c scans the steps and returns the rows.  strings_step.c examines what a step reads and writes, with the memory
  * around it.  strings_growth.c tracks texts that are being written, and decides which of their prefixes are rows.
- * strings_before.c finds which texts of a short range were seen before it.
+ * strings_before.c finds which texts of a short range were seen before it; strings_values.c rules
+ * out chunks for that.
  */
 #ifndef TS_ASK_STRINGS_PARTS_H
 #define TS_ASK_STRINGS_PARTS_H
@@ -53,7 +54,17 @@ struct ts_old_range {
 	uint64_t first, last; /* addresses */
 	uint64_t chunk;       /* the next chunk to search; TS_NO_CHUNK: none */
 	size_t n_young;       /* texts that have not been seen before the part */
+	size_t text, n_texts; /* its texts, in old_texts; while ranges are sorted: the ordinal of the text */
 };
+
+/* A range that accesses of a chunk touch, and where the values of its bytes begin. */
+#define TS_STRINGS_MAX_DUE 32u
+
+struct ts_due_range {
+	size_t range, at;
+};
+
+struct ts_byte_values;
 
 /* Cache of long texts that were read recently and have not changed since: ordinals in items, plus 1. */
 #define TS_STRINGS_N_RECENT 16u
@@ -81,12 +92,18 @@ struct ts_strings {
 	bool is_part; /* only the steps of the question are scanned; then the texts before them: */
 	struct ts_old_range *ranges; /* owned, by address; NULL: this has not begun */
 	size_t n_ranges, n_young;
+	uint32_t *old_texts; /* owned; ordinals of texts, range by range */
+	size_t n_old_texts;
 	struct ts_heap sorted;  /* struct ts_old_range: the ones that are not in ranges yet */
 	struct ts_heap waiting; /* ordinals of ranges, latest chunk first */
 	size_t n_sorted, n_listed; /* texts whose ranges are or were in sorted, ranges that are or were in waiting */
 	bool is_listed;
 	uint64_t n_before;      /* ranges processed, for the budget */
 	uint64_t below; /* chunks from this one on have been searched */
+	struct ts_due_range due[TS_STRINGS_MAX_DUE];
+	size_t n_due;
+	uint64_t due_lines; /* a bit for each line of memory, modulo 64 */
+	struct ts_byte_values *values; /* owned; NULL: not needed so far */
 };
 
 /* Is it a character of a text? */
@@ -193,6 +210,14 @@ bool ts_strings_is_part(const struct ts_strings *x);
  * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT), or if memory is exhausted.
  */
 enum ts_next ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
+
+/*
+ * Set *may to false if no text that has not been seen before the part is there after a step of the decoded @chunk.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_strings_may_have(struct ts_strings *x, uint64_t chunk, const struct ts_steps *batch, bool *may, struct ts_error *err);
 
 /*
  * Decide the doubts that can be decided before the next step.

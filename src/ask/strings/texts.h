@@ -46,19 +46,21 @@ void ts_texts_fini(struct ts_texts *x);
 uint64_t ts_text_hash(uint64_t addr);
 uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n);
 
+/* Returns the characters of @t, not terminated, borrowed until the next addition. */
 static inline const char *ts_text_chars(const struct ts_texts *x, const struct ts_text *t)
 {
 	return (const char *)x->chars.data + t->off;
 }
 
+/* Returns the index of @t in x->items. */
 static inline uint32_t ts_text_ordinal(const struct ts_texts *x, const struct ts_text *t)
 {
 	return (uint32_t)(t - x->items);
 }
 
 /*
- * The text equal to @new, whose characters are @chars; NULL if there is none.  Borrowed until the next
- * addition.
+ * The text equal to @new, whose characters are @chars; NULL if the set does not have it.  Borrowed until the
+ * next addition.
  */
 struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struct ts_text *new);
 

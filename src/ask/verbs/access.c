@@ -11,6 +11,7 @@
 #include "cells.h"
 #include "hits.h"
 #include "reg_values.h"
+#include "src/ask/calls/ifunc.h"
 #include "src/query/insn_reads.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
@@ -77,6 +78,7 @@ struct accesses {
 	struct ts_rows rows;
 	struct ts_hits hits;
 	struct ts_what what;   /* in the form that effects have: of a machine, physical addresses */
+	struct ts_what code;   /* while it is an indirect function, the executions are not those of the function that runs */
 	uint64_t moved;        /* the difference between the address of the question and this one */
 	size_t at;             /* the next hit, in the direction of the cursor */
 	bool is_last, is_next; /* only the rows of one step are wanted */
@@ -423,10 +425,20 @@ static bool note_not_compared(struct accesses *a)
 	return true;
 }
 
+/* May WHAT have changed without an access that is a row: by a system call that the format does not record, or in a gap? */
+static bool may_change_unseen(const struct accesses *a)
+{
+	const struct ts_query *q = a->rows.ask->q;
+
+	return (a->rows.qn->verb->arg & NEAREST) == ACCESSES && a->hits.kinds & 1u << TS_HIT_WRITE &&
+	       (!ts_query_facts(q)->has_syscalls || ts_query_n_events(q, TS_EV_GAP));
+}
+
 /* If the question covers the whole recording and has no rows, say why in the note. */
 static void note_none(struct accesses *a)
 {
 	const struct ts_question *qn = a->rows.qn;
+	bool is_exec = a->hits.kinds == 1u << TS_HIT_EXEC;
 
 	if (note_not_compared(a))
 		return;
@@ -435,12 +447,15 @@ static void note_none(struct accesses *a)
 		return;
 	if (ts_note_unmapped(a->rows.ask->q, &qn->what, a->hits.process, a->rows.note, sizeof(a->rows.note)))
 		return;
-	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
-		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :
+	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording%s",
+		 is_exec			    ? "executed" :
 		 a->hits.kinds == 1u << TS_HIT_READ ? "read" :
 		 a->hits.only_changes		    ? "changed" :
 		 a->hits.kinds & 1u << TS_HIT_READ  ? "accessed" :
-						      "written");
+						      "written",
+		 is_exec && ts_query_n_events(a->rows.ask->q, TS_EV_GAP) ? ", which has gaps: what ran there is not recorded" :
+		 may_change_unseen(a) ? " by an instruction; history also has changes that no recorded instruction made" :
+					"");
 }
 
 static enum ts_next next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -490,11 +505,32 @@ static void note_open(struct accesses *a)
 		 "may have read it", ts_query_lacking_reads(q), ts_query_facts(q)->format);
 }
 
+/* A function is executed where its first instruction is. */
+static bool is_entry(const struct ts_question *qn)
+{
+	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
+}
+
+/* The executions of an indirect function are those of the function that runs. */
+static enum ts_next resolve(struct accesses *a, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got = ts_ifunc_resolve(&a->rows, &a->code, budget, err);
+
+	if (got != TS_ITEM)
+		return got;
+	a->hits.exec_first = a->code.addr;
+	a->hits.exec_last = is_entry(a->rows.qn) ? a->code.addr : a->code.last;
+	return TS_ITEM;
+}
+
 static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			 struct ts_error *err)
 {
 	struct accesses *a = (struct accesses *)rows;
-	enum ts_next got = next_row(rows, row, budget, err);
+	enum ts_next got = a->code.is_indirect ? resolve(a, budget, err) : TS_ITEM;
+
+	if (got == TS_ITEM)
+		got = next_row(rows, row, budget, err);
 
 	a->n_rows += got == TS_ITEM;
 	if (got == TS_END)
@@ -608,12 +644,6 @@ static void set_note(struct accesses *a)
 		 a->rows.is_cut ? "" : ": these are those of the instructions' operands");
 }
 
-/* A function is executed where its first instruction is. */
-static bool is_entry(const struct ts_question *qn)
-{
-	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
-}
-
 /* One byte more than a value is shown with, so that a longer one is seen to be cut. */
 static size_t room_of(const struct accesses *a)
 {
@@ -647,6 +677,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	a->old = malloc(2 * a->room);
 	a->new = malloc(2 * a->room);
 	set_kinds(a);
+	a->code = qn->what;
+	a->code.is_indirect &= a->hits.kinds == 1u << TS_HIT_EXEC;
 	set_positions(a);
 	set_note(a);
 	if (!translate(a, &is_mapped, err) || !ts_hits_init(&a->hits, err) || !a->old || !a->new)

@@ -20,14 +20,14 @@ void ts_code_places_free(struct ts_code_places *c);
 
 /*
  * Fill cell @i with the file name, without folders, of the module that contains @pc of @process at position @pos, and cell
- * @i + 1 with the offset from the module's beginning; null if there is none.  The search is charged to @budget, which may
+ * @i + 1 with the offset from the module's beginning; null if no module contains it.  The search is charged to @budget, which may
  * be overdrawn.
  */
 void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pos, uint32_t process,
 			   uint64_t pc, struct ts_budget *budget);
 
 /*
- * The module's ordinal + 1, 0 if there is none: with @pc and @process it tells which cells ts_code_places_module()
+ * The module's ordinal + 1, 0 if no module contains the address: with @pc and @process it tells which cells ts_code_places_module()
  * fills.
  */
 size_t ts_code_places_module_number(struct ts_code_places *c, uint64_t pos, uint32_t process, uint64_t pc,

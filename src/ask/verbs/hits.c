@@ -238,10 +238,18 @@ static void take_read(struct ts_hits *h, const struct step *st, const struct ts_
 		add_read(h, st, value, first, last);
 }
 
+static const enum ts_hit_kind kinds[] = {
+	[TS_WRITER_STEP] = TS_HIT_WRITE,
+	[TS_WRITER_MAP] = TS_HIT_MAP,
+	[TS_WRITER_UNEXPLAINED] = TS_HIT_UNEXPLAINED,
+	[TS_WRITER_INPUT] = TS_HIT_WRITE,
+};
+
 static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effect *e)
 {
 	uint64_t first = h->what->addr, last = h->what->last, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
+	enum ts_writer_kind writer;
 
 	if (!ts_effect_is_on_memory(e))
 		return;
@@ -249,20 +257,14 @@ static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effe
 	last = e_last < last ? e_last : last;
 	if (first > last)
 		return;
-	if (e->kind == TS_FX_READ) {
+	if (!ts_effect_writes_memory(e, &writer)) {
 		take_read(h, st, e, first, last);
-	} else if (e->kind == TS_FX_WRITE) {
-		enum ts_hit_kind kind = e->is_inferred ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE;
-
-		if (ts_hits_want(h, kind))
-			add(h, st, kind, first, last);
-		carry(h, value ? value + (first - e->addr) : NULL, first, last);
-	} else {
-		if (ts_hits_want(h, TS_HIT_MAP))
-			add(h, st, e->kind == TS_FX_FORGET ? TS_HIT_UNEXPLAINED : TS_HIT_MAP, first, last);
-		carry(h, NULL, first, last);
-		st->is_replaced = true;
+		return;
 	}
+	if (ts_hits_want(h, e->kind == TS_FX_WRITE ? kinds[writer] : TS_HIT_MAP))
+		add(h, st, kinds[writer], first, last);
+	carry(h, value ? value + (first - e->addr) : NULL, first, last);
+	st->is_replaced |= e->kind != TS_FX_WRITE;
 }
 
 /* The bytes (or flags) [@first, @last] that have other values than before, as far as those are known. */
@@ -288,17 +290,12 @@ static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, 
 static void take_register_write(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
 				uint64_t last)
 {
-	bool is_own = st->s->thread == h->thread;
-	bool is_seen = h->loc.mask & ~st->by_operands;
-	uint64_t mask = 0;
+	bool is_compared = st->s->thread != h->thread || st->s->is_undone || (st->d && st->d->is_insn);
+	uint64_t changed = is_compared ? find_differences(h, value, first, last) : 0;
+	struct ts_written w = ts_recorded_write(h->q, st->batch, st->s, st->d, &h->loc, st->by_operands, h->loc.mask, changed);
 
-	if (is_seen && (!is_own || (st->d && st->d->is_insn)))
-		mask = find_differences(h, value, first, last) & ~st->by_operands;
-	if (is_own && (!st->d || !st->d->is_insn))
-		add(h, st, TS_HIT_WRITE, first, last);
-	else if (mask)
-		add(h, st, ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask) == TS_WRITER_UNEXPLAINED ?
-				   TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
+	if (w.mask)
+		add(h, st, kinds[w.kind], first, last);
 	carry(h, value, first, last);
 }
 
@@ -366,25 +363,10 @@ static void take_step(struct ts_hits *h, struct step *st)
  */
 static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *err)
 {
-	uint64_t by_syscall = 0;
-	bool is_syscall;
-
 	st->d = NULL;
 	st->by_operands = 0;
-	if (h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q))
-		return true;
-	is_syscall = ts_step_is_syscall(h->q, st->batch, st->s, NULL);
-	st->d = ts_query_insn(h->q, st->pos, err);
-	if (!st->d)
-		return false;
-	if (st->s->thread != h->thread || !st->d->is_insn)
-		return true;
-	is_syscall |= st->d->ops.flow == TS_OP_SYSCALL;
-	if (!ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err) ||
-	    (is_syscall && !ts_writes_by_syscall(h->q, st->pos, &h->loc, &by_syscall, err)))
-		return false;
-	st->by_operands |= by_syscall;
-	return true;
+	return h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q) ||
+	       ts_writes_by_insn(h->q, st->pos, &h->loc, &st->d, &st->by_operands, err);
 }
 
 /*
@@ -665,11 +647,6 @@ void ts_hits_drop(struct ts_hits *h)
 {
 	h->n = 0;
 	h->left = h->taken_start;
-}
-
-bool ts_hits_have_more(const struct ts_hits *h)
-{
-	return h->left > h->taken_start;
 }
 
 bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err)

@@ -80,7 +80,7 @@ struct ts_hits {
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 
-/* The first chunk >= @chunk (@is_reverse: the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
+/* The first chunk >= @chunk (@is_reverse: the last one <= @chunk) that may have a hit; TS_NO_CHUNK if no chunk may. */
 uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
 
 /*
@@ -97,9 +97,17 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 void ts_hits_drop(struct ts_hits *h);
 
 /* Has the chunk steps before those that were listed last? */
-bool ts_hits_have_more(const struct ts_hits *h);
+static inline bool ts_hits_have_more(const struct ts_hits *h)
+{
+	return h->left > h->taken_start;
+}
 
-/* List the hits of earlier steps of the chunk, replacing the previous ones.  Returns false as ts_hits_take(). */
+/*
+ * List the hits of earlier steps of the chunk, replacing the previous ones.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err);
 
 /* Private to hits*.c: the length of WHAT; 0: all of memory. */
@@ -124,7 +132,11 @@ static inline bool ts_hits_want(const struct ts_hits *h, enum ts_hit_kind kind)
 uint64_t ts_hits_find_part(const struct ts_hits *h, unsigned accesses, uint64_t first, uint64_t last, uint64_t chunk,
 			   bool is_reverse);
 
-/* Private to hits*.c: set h->data and h->known to WHAT at @pos.  Returns false if the trace cannot be read. */
+/*
+ * Private to hits*.c: set h->data and h->known to WHAT at @pos.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
 bool ts_hits_read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err);
 
 /*

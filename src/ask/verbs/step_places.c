@@ -351,7 +351,7 @@ static const uint8_t *find_shown(struct ts_step_places *p, uint64_t pos, const s
 
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind == (r->is_write ? TS_FX_WRITE : TS_FX_READ) && !e->is_hidden && r->addr >= e->addr &&
+		if (ts_effect_is_access(e, r->is_write) && r->addr >= e->addr &&
 		    r->addr - e->addr < e->len && r->len <= e->len - (r->addr - e->addr) && ts_effect_data(b, e))
 			return ts_effect_data(b, e) + (r->addr - e->addr);
 	}
@@ -467,8 +467,7 @@ static bool put_recorded_memory(struct ts_step_places *p, const struct list *l, 
 		e = &b->effects[st->first + i];
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind != (l->is_write ? TS_FX_WRITE : TS_FX_READ) || e->is_hidden || !e->len ||
-		    (!l->is_write && st->pc - e->addr < e->len))
+		if (!ts_effect_is_access(e, l->is_write) || (!l->is_write && st->pc - e->addr < e->len))
 			continue;
 		if (!put_range(p, l, &(struct range){ e->addr, e->len, l->is_write, true }, err))
 			return false;
@@ -611,17 +610,17 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
 			unsigned reads, unsigned writes, struct ts_error *err)
 {
 	const struct plan *plan = d->is_insn ? plan_of(p, d, err) : NULL;
-	bool is_call = d->is_insn && d->ops.flow == TS_OP_SYSCALL && !ts_query_facts(p->q)->is_physical, has_none = false;
 	struct ts_op_state state;
+	unsigned omits = 0;
 
 	if ((d->is_insn && !plan) || !read_registers(p, pos, ts_query_thread(p->q, pos), err))
 		return false;
 	state = state_before(p);
-	if (d->is_insn && d->ops.condition != TS_IF_ALWAYS && ts_operands_happen(&d->ops, &state) == TS_HAPPENS_NOT)
-		return put_rest(p, pos, d, row, reads, writes, err);
-	if (is_call && !ts_syscall_has_no_result(p->q, pos, &has_none, err))
+	if (d->is_insn && !ts_step_omits(p->q, pos, d, &state, &omits, err))
 		return false;
-	if (has_none)
+	if (omits & TS_OMITS_CONDITIONAL)
+		return put_rest(p, pos, d, row, reads, writes, err);
+	if (omits & TS_OMITS_RESULT)
 		return put_call(p, pos, d, row, reads, writes, err);
 	return put_lists(p, pos, plan, &d->ops, row, reads, writes, err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/ask/calls/ifunc.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 
@@ -60,6 +61,7 @@ bool ts_step_walk_init(struct ts_step_walk *w, struct ts_rows *rows, struct ts_e
 
 	*w = (struct ts_step_walk){ .rows = rows, .q = ask->q, .thread = qn->thread, .pos = TS_NO_POS };
 	w->machine = qn->machine;
+	w->what = qn->what;
 	w->process = ts_ask_process(ask, qn);
 	w->from = qn->from;
 	w->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
@@ -181,13 +183,27 @@ static enum ts_next find(struct ts_step_walk *w, struct ts_budget *budget, struc
 	return TS_END;
 }
 
+/* The steps of an indirect function are those of the function that runs. */
+static enum ts_next resolve(struct ts_step_walk *w, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_next got = ts_ifunc_resolve(w->rows, &w->what, budget, err);
+
+	if (got != TS_ITEM)
+		return got;
+	w->ranges->first = w->what.addr;
+	w->ranges->last = w->is_of_entry ? w->what.addr : w->what.last;
+	return TS_ITEM;
+}
+
 enum ts_next ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_cond *cond = &w->rows->qn->cond;
 	struct ts_ask *ask = w->rows->ask;
-	enum ts_next got = cond->has_addresses ? ts_ask_need_calls(ask, budget, err) : TS_ITEM;
+	enum ts_next got = w->what.is_indirect ? resolve(w, budget, err) : TS_ITEM;
 	bool holds = false;
 
+	if (got == TS_ITEM && cond->has_addresses)
+		got = ts_ask_need_calls(ask, budget, err);
 	while (got == TS_ITEM && !holds) {
 		if (w->pos == TS_NO_POS)
 			got = find(w, budget, err);

@@ -10,12 +10,13 @@
 
 #include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/state.h"
+#include "src/ask/grammar/what.h"
 #include "src/ask/verb.h"
 
 /* Addresses of code, and the nearest step there that was found. */
 struct ts_step_range {
 	uint64_t first, last;
-	uint64_t pos; /* TS_NO_POS: there is none */
+	uint64_t pos; /* TS_NO_POS: no step is left */
 	bool is_asked;
 };
 
@@ -26,6 +27,8 @@ struct ts_step_walk {
 	uint32_t process;      /* of addresses */
 	uint32_t thread;       /* only its steps; TS_NO_THREAD: the steps of all threads */
 	bool has_addresses;    /* only steps with a pc in one of the ranges */
+	bool is_of_entry;      /* of a function only its first instruction; ts_step_walk_init() does not set it */
+	struct ts_what what;   /* while it is an indirect function, the ranges are not those of the function that runs */
 	struct ts_step_range *ranges; /* owned */
 	size_t n_ranges;
 	uint64_t from, to;     /* remaining positions: from <= k < to */

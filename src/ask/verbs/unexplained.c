@@ -76,10 +76,11 @@ static const struct ts_hit *next_hit(struct unexplained *x, uint32_t *process)
 static void drop_explained(struct unexplained *x, const struct ts_steps *b, const struct ts_step *st)
 {
 	struct ts_step_effects all = ts_step_effects(b, st);
+	enum ts_writer_kind writer;
 	const struct ts_effect *e;
 
 	while ((e = ts_step_effects_next(&all))) {
-		if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ || e->is_inferred ||
+		if (!ts_effect_writes_memory(e, &writer) || e->is_inferred ||
 		    ts_query_process(x->rows.ask->q, all.thread) != x->process)
 			continue;
 		for (size_t k = 0; k < x->len; k++)

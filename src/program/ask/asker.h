@@ -38,7 +38,10 @@ void ts_asker_fini(struct ts_asker *a);
 /*
  * After more of the recording has been read: add the names of new threads, and the symbols of new modules.
  *
- * Returns false if a file with symbols cannot be read, or memory is exhausted; earlier names and symbols are kept.
+ * If it fails, earlier names and symbols are kept.
+ *
+ * Returns false if a file with symbols cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err);
 

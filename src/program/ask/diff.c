@@ -26,6 +26,8 @@ static struct ts_rows *begin_diff(struct ts_ask *ask, struct ts_model *b, const 
 					   .is_all = cli->is_all,
 					   .kinds = cli->kinds,
 					   .has_range = cli->range != NULL,
+					   .program = cli->exec.path,
+					   .program_base = cli->exec.has_base ? &cli->exec.base : NULL,
 					   .function = cli->function };
 
 	if (cli->range && !ts_range_find(ask, cli->range, &options.from, &options.to, err))

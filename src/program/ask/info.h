@@ -49,7 +49,7 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 void ts_info_fini(struct ts_info *info);
 
 /*
- * How the recording ends: "exit", "signal" (it killed the program), "fault", "damage", "unread" (the rest was
+ * Returns how the recording ends, a literal: "exit", "signal" (it killed the program), "fault", "damage", "unread" (the rest was
  * not read: memory was exhausted, or the file could not be read) or "none" (no end was recorded).
  */
 const char *ts_info_end(const struct ts_info *info);
@@ -63,7 +63,7 @@ static inline uint64_t ts_info_index_len(const struct ts_info *info)
 	return info->stats.points_len + info->stats.regs_len + info->stats.memory_len + info->stats.runs_len;
 }
 
-/* enum ts_prot bits as "rwx". */
+/* Writes enum ts_prot bits as "rwx" to the caller's @text.  Returns @text. */
 static inline const char *ts_info_prot(uint32_t prot, char text[4])
 {
 	text[0] = prot & TS_PROT_READ ? 'r' : '-';

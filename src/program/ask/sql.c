@@ -225,9 +225,11 @@ static bool run(struct shell *sh, sqlite3_stmt *stmt)
 		ts_interrupt_end();
 	is_cut = ts_sql_take_cut(sh->sql, &note);
 	if (!sh->saved)
-		ts_sql_print_end(&sh->print, stmt, result == SQLITE_DONE && !is_cut, &sh->out);
+		ts_sql_print_end(&sh->print, stmt, result == SQLITE_DONE && !is_cut, note, &sh->out);
 	if (is_cut)
 		ts_message(stderr, "tracestub: the result is not complete%s%s", *note ? ": " : "", note);
+	else if (*note)
+		ts_message(stderr, "tracestub: %s", note);
 	if (result == SQLITE_INTERRUPT && !sh->cli->is_quiet)
 		fprintf(stderr, "tracestub: %s: the rows end where the statement was\n", ts_interrupt_text());
 	return flush(sh);

@@ -26,7 +26,7 @@ bool ts_is_interrupted(void);
 /* Was it that nobody reads the output any more?  Answers end without a message then, as those of other programs do. */
 bool ts_has_lost_reader(void);
 
-/* What was recorded, for a message: "interrupted". */
+/* Returns a text of the recorded signal for a message, a literal: "interrupted". */
 const char *ts_interrupt_text(void);
 
 /* End the process by the signal that was recorded (SIGINT if none was), so that a shell's loop ends, too. */

@@ -34,7 +34,8 @@ struct ts_service_options {
 /*
  * Listen, before the sandbox is entered; clients that connect wait.
  *
- * Returns NULL after a message if that is impossible; *status is the status to exit with.
+ * Returns the service, which the caller frees with ts_service_free().
+ * Returns NULL after a message if the address cannot be listened on or memory is exhausted; *status is the exit status.
  */
 struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status);
 void ts_service_free(struct ts_service *s);

@@ -52,20 +52,19 @@ static int stem_len(const char *name)
 	return dot && dot > name ? (int)(dot - name) : 0;
 }
 
-/* As far as the recording shows it. */
+/* As far as the recording shows it; *at: where the file lies in it. */
 static bool compare(struct ts_query *q, const uint64_t *base, const struct ts_source *src,
-		    struct ts_file_match *match)
+		    struct ts_located *at, struct ts_file_match *match)
 {
 	uint32_t process = ts_query_process(q, ts_query_thread(q, 0));
 	struct ts_error ignored = { 0 };
-	struct ts_located at;
 	struct ts_object o;
 	bool done;
 
 	if (!ts_object_init(&o, src, &ignored))
 		return false;
-	done = ts_locate(q, src, &o, process, base, &at, &ignored) &&
-	       at.by != TS_LOCATED_NOT && ts_file_match(q, src, &o, process, at.moved, match, &ignored);
+	done = ts_locate(q, src, &o, process, base, at, &ignored) &&
+	       at->by != TS_LOCATED_NOT && ts_file_match(q, src, &o, process, at->moved, match, &ignored);
 	ts_object_fini(&o);
 	return done;
 }
@@ -83,8 +82,9 @@ static char *try_file(struct ts_query *q, const char *path)
 	struct ts_source *src = ts_source_open(path, &ignored);
 	bool has_failed = !src && has_system_failed(errno);
 	struct ts_file_match match;
+	struct ts_located at;
 	bool is_it = src && (ts_local_file_is_program(q, src) || /* its code may not have been read yet */
-			     (compare(q, NULL, src, &match) && match.build == TS_BUILD_SAME && !match.n_different));
+			     (compare(q, NULL, src, &at, &match) && match.build == TS_BUILD_SAME && !match.n_different));
 
 	if (has_failed)
 		ts_log(TS_LOG_WARN, "%s: %s; it is unknown whether it is the recorded program", path, ignored.text);
@@ -131,8 +131,9 @@ void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
 	struct ts_error ignored = { 0 };
 	struct ts_source *src = path && !cli->has_process ? ts_source_open(path, &ignored) : NULL;
 	struct ts_file_match match;
+	struct ts_located at;
 
-	if (src && compare(q, cli->exec.has_base ? &cli->exec.base : NULL, src, &match)) {
+	if (src && compare(q, cli->exec.has_base ? &cli->exec.base : NULL, src, &at, &match)) {
 		if (match.build == TS_BUILD_OTHER)
 			ts_log(TS_LOG_WARN, "%s: not the recorded program: its build-id differs; ignored", path);
 		else if (match.n_different)
@@ -141,6 +142,9 @@ void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
 			       " bytes, the first at 0x%" PRIx64 "%s",
 			       path, match.n_different, match.n_different + match.n_same, match.first_different,
 			       ts_file_is_other(&match) ? "; ignored" : "");
+		else if (match.build == TS_BUILD_UNKNOWN && !match.n_same && at.n_samples && ts_query_is_complete(q))
+			ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there", path, at.first,
+			       ts_located_text(at.by));
 		if (ts_file_is_other(&match))
 			cli->exec = (struct ts_file_option){ 0 };
 	}

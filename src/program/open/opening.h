@@ -51,7 +51,11 @@ bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status);
  */
 bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status);
 
-/* As ts_opened_init(), for the part of --segment; the model stays closed.  The caller frees @part first (NULL on failure). */
+/*
+ * As ts_opened_init(), for the part of --segment; the model stays closed.  The caller frees *part before *o.
+ *
+ * Returns false after a message if it fails: *part is NULL, and *status the exit status.
+ */
 bool ts_opened_init_part(struct ts_opened *o, const struct ts_cli *cli, struct ts_part **part, enum ts_status *status);
 
 void ts_opened_fini(struct ts_opened *o);

@@ -47,11 +47,17 @@ struct ts_processes {
 /*
  * Append a line for @p to the manifest of @folder; @argv are the arguments, NULL-terminated, and p->arguments is not used.
  *
- * Returns false with @err if it cannot be written.
+ * Returns false if it cannot be written (TS_EIO), or its path is too long (TS_EUSAGE).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_processes_append(const char *folder, const struct ts_process *p, char **argv, struct ts_error *err);
 
-/* Create the manifest of @folder with its first line.  Returns false with @err. */
+/*
+ * Create the manifest of @folder with its first line.
+ *
+ * Returns false if it exists or cannot be written (TS_EIO), or its path is too long (TS_EUSAGE).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
 bool ts_processes_create(const char *folder, struct ts_error *err);
 
 /* Remove the manifest of @folder, and the folder if it is empty. */

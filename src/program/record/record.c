@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/program/cli/cli_commands.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "loaders/usercorn/op_write.h"
-#include "recorder.h"
 #include "src/program/cli/installed.h"
 #include "src/program/cli/memory_cap.h"
 #include "src/program/cli/message.h"
@@ -410,7 +409,7 @@ static int read_to_end(struct ts_recorder *r, void *(*wait)(void *r))
 	return finish(r);
 }
 
-static int run(struct ts_recorder *r)
+int ts_recorder_run(struct ts_recorder *r)
 {
 	const char *file;
 	int status;
@@ -428,19 +427,4 @@ int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r))
 	if (!prepare(r, &file))
 		return (int)ts_report_failure(file, &r->err);
 	return read_to_end(r, wait);
-}
-
-int ts_run_record(const struct ts_cli *cli)
-{
-	struct ts_recorder r = { .cli = cli, .out_fd = -1, .memory_fd = -1 };
-	int status = ts_program_find(&r.program, cli->program);
-
-	if (!status)
-		status = ts_record_choose(&r);
-	if (!status)
-		status = cli->is_following ? ts_run_follow(&r) : run(&r);
-	free(r.log);
-	free(r.writer);
-	ts_program_fini(&r.program);
-	return status;
 }

@@ -167,6 +167,14 @@ bool ts_recorder_start(struct ts_recorder *r);
 int ts_recorder_end_alike(int status);
 
 /*
+ * Record the program, which the engine starts.
+ *
+ * Returns the program's exit status, or ends this process by the program's signal.  Returns the status to exit with, after
+ * a message, on failure.
+ */
+int ts_recorder_run(struct ts_recorder *r);
+
+/*
  * Record a program that another process started: r->pid, whose log is r->engine_fd.  @wait is run in a thread with the
  * argument @r.  When the program has ended it must set r->status, r->has_status and r->is_dead, call r->engine->wake(),
  * and return.
@@ -200,15 +208,13 @@ bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
  */
 bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PATH_MAX]);
 
-/* -------------------------------------------------------------------------------- record_choice.c */
+/* ------------------------------------------------------------------------------------ sanitizer.c */
 
 /*
- * Set r->engine for r->program by the options of r->cli: Valgrind for programs of this machine's own processor, unless
- * --with qemu, --qemu, --cpu or --sysroot ask for QEMU; QEMU for programs of other processors.
- *
- * Returns 0 on success.  Otherwise returns the status to exit with, after a message.
+ * Returns the name of the sanitizer that the program at @path is built with, a literal.
+ * Returns NULL if it has none, or if the file cannot be read.
  */
-int ts_record_choose(struct ts_recorder *r);
+const char *ts_sanitizer_of(const char *path);
 
 /* After an exec: warn on stderr if the new program cannot run in a recorder. */
 void ts_record_warn(const struct ts_recorder *r);
@@ -263,8 +269,8 @@ struct ts_record_last {
 /*
  * Initialize @last without parts.
  *
- * Returns false with @err if no files can be created in the folder of @path, the output.  The caller must call
- * ts_record_last_fini() in both cases.
+ * Returns false if no files can be created in the folder of @path, the output (TS_EIO).
+ * The caller calls ts_record_last_fini() in both cases.
  */
 bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *path, struct ts_error *err);
 
@@ -272,7 +278,8 @@ bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *
  * Begin a part after @n_steps steps of the run.
  *
  * Returns the writer of the part, to which the caller first writes the state of the program.
- * Returns NULL with @err if the file cannot be truncated.
+ * The writer is borrowed from @last.
+ * Returns NULL if the file cannot be truncated (TS_EIO).
  */
 struct ucir_writer *ts_record_last_begin(struct ts_record_last *last, uint64_t n_steps, struct ts_error *err);
 
@@ -285,7 +292,11 @@ uint64_t ts_record_last_bound(const struct ts_record_last *last);
 /* The number of steps of the run that are in no kept part. */
 uint64_t ts_record_last_n_lost(const struct ts_record_last *last);
 
-/* Append the kept parts, which must be flushed, to @w.  Returns false with @err. */
+/*
+ * Append the kept parts, which must be flushed, to @w.
+ *
+ * Returns false if a part cannot be read or @w cannot be written (TS_EIO).
+ */
 bool ts_record_last_copy(const struct ts_record_last *last, struct ucir_writer *w, struct ts_error *err);
 
 void ts_record_last_fini(struct ts_record_last *last);

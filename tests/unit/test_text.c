@@ -89,6 +89,13 @@ START_TEST(registers_lie_in_the_order_of_the_target)
 }
 END_TEST
 
+START_TEST(an_instruction_has_up_to_16_bytes)
+{
+	ck_assert_int_eq(read_text(HEAD "step 401000 000102030405060708090a0b0c0d0e0f\n"), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "401000/16@0 R401000,10=!\n");
+}
+END_TEST
+
 START_TEST(the_program_counter_says_where_it_goes)
 {
 	ck_assert_int_eq(read_text(HEAD "step 401000\nreg rip 402000\n"), TS_END);
@@ -299,7 +306,7 @@ START_TEST(it_bids_on_nothing_else)
 END_TEST
 
 UNIT_FIXTURE_SUITE("text", setup, teardown, a_step_has_its_lines, registers_lie_in_the_order_of_the_target,
-		   the_program_counter_says_where_it_goes, threads_have_their_steps,
+		   an_instruction_has_up_to_16_bytes, the_program_counter_says_where_it_goes, threads_have_their_steps,
 		   tabs_and_blanks_separate_words_everywhere, bad_lines_are_refused_where_they_are,
 		   another_first_line_is_refused_where_it_is, steps_before_a_bad_line_are_kept,
 		   the_bytes_of_a_line_have_a_bound, a_line_has_a_bound, threads_have_a_bound,

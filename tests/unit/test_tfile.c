@@ -38,10 +38,15 @@ END_TEST
 
 START_TEST(what_a_frame_did_not_collect_is_unknown)
 {
+	uint8_t data[4096], known[4096];
+
 	three_frames();
 	serve();
 	ck_assert_str_eq(reg(1, "rax"), "?");
 	ck_assert_str_eq(reg(1, "rsp"), "?");
+	ck_assert(ts_query_regs(q, 1, 0, data, known, &err));
+	for (unsigned i = 0; i < 16; i++) /* rax and rsp */
+		ck_assert(!known[i] && !data[i]);
 	ck_assert_str_eq(bytes(1, 0x5000), "??XYZ???");
 }
 END_TEST
@@ -115,7 +120,7 @@ START_TEST(frames_of_a_tracepoint_are_found)
 }
 END_TEST
 
-/* The ranges of memory that the next step forgets, in order. */
+/* The ranges of memory that the next step forgets, in order.  No instruction wrote what differs between frames. */
 static const char *forgotten(void)
 {
 	static char text[256];
@@ -128,6 +133,7 @@ static const char *forgotten(void)
 	for (uint32_t i = 0; i < steps.n_effects; i++) {
 		const struct ts_effect *e = &steps.effects[i];
 
+		ck_assert(e->kind != TS_FX_WRITE || e->is_hidden);
 		if (e->kind == TS_FX_WRITE && e->data == TS_NO_DATA)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIx64 "+%" PRIu64, n ? " " : "", e->addr,
 					      e->len);

@@ -8,6 +8,7 @@
  */
 #include "unit.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,33 @@ START_TEST(a_trace_that_has_become_shorter_is_an_error)
 	ck_assert_int_eq(err.code, TS_ETRUNC);
 	ck_assert_ptr_nonnull(strstr(err.text, "shorter"));
 	ck_assert(first_reg(&x, TS_CHUNK_STEPS - 1, &value, &err));
+	close_plain(&x);
+}
+END_TEST
+
+static void expect_step(struct exam *x, uint64_t pos)
+{
+	struct ts_error err = { 0 };
+	const struct ts_steps *b;
+	const struct ts_step *s = ts_query_step(x->q, pos, &b, &err);
+
+	ck_assert_msg(s != NULL, "step %" PRIu64 ": %s", pos, err.text);
+	ck_assert_uint_eq(s->pc, 0x1000 + 4 * pos);
+}
+
+/* The chunk that gives way to chunk @n, whatever number of chunks is kept, is the one that was read last. */
+START_TEST(the_chunk_that_was_read_last_may_give_way_to_another)
+{
+	struct exam x;
+
+	open_plain(&x, 34 * TS_CHUNK_STEPS);
+	for (uint64_t n = 2; n < 34; n++) {
+		for (uint64_t chunk = 0; chunk < n; chunk++)
+			expect_step(&x, chunk * TS_CHUNK_STEPS);
+		for (uint64_t chunk = 0; chunk + 1 < n; chunk++)
+			expect_step(&x, chunk * TS_CHUNK_STEPS);
+		expect_step(&x, n * TS_CHUNK_STEPS);
+	}
 	close_plain(&x);
 }
 END_TEST
@@ -306,6 +334,6 @@ UNIT_SUITE("timeline_reading", a_recording_without_a_step_is_refused,
 	   damage_before_the_first_step_is_what_one_hears_of,
 	   a_recording_that_names_its_first_thread_with_its_first_step_has_an_initial_state,
 	   a_trace_that_is_gone_for_a_while_is_an_error_and_then_right_again,
-	   a_trace_that_has_become_shorter_is_an_error,
+	   a_trace_that_has_become_shorter_is_an_error, the_chunk_that_was_read_last_may_give_way_to_another,
 	   growing_by_any_amount_reads_whole_chunks_up_to_the_end, several_segments_answer_as_one,
 	   calls_that_were_given_more_than_is_kept_are_left_out)

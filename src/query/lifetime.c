@@ -7,7 +7,7 @@
 #include "forks.h"
 #include "src/query/code/insns.h"
 #include "src/query/search/read_chunks.h"
-#include "run_chunks.h"
+#include "src/query/search/run_chunks.h"
 #include "snapshot.h"
 #include "src/query/search/write_runs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg_chunks.h"
 
-#include "src/query/run_chunks.h"
+#include "src/query/search/run_chunks.h"
 
 /*
  * The number of chunks that are examined one by one before the registers that runs write are computed, and

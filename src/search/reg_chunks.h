@@ -16,7 +16,7 @@
 struct ts_reg_chunks {
 	struct ts_does does;  /* the writes of the location */
 	uint64_t n_steps;     /* the recording's length when the search began; 0: it has not begun */
-	uint64_t n_groups;    /* the number of groups of chunks (src/query/run_chunks.h) that are examined together next */
+	uint64_t n_groups;    /* the number of groups of chunks (src/query/search/run_chunks.h) that are examined together next */
 	uint64_t limit;       /* set by the caller: a backward search ends before this position; 0: no limit */
 	uint64_t found;       /* the chunk that a backward search returned last; TS_NO_CHUNK: none, or runs are not known */
 	uint64_t found_start; /* where in that chunk the last steps begin that may write it; TS_NO_POS: unknown */
@@ -36,7 +36,7 @@ bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_quer
 uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const struct ts_location *loc,
 			    uint64_t chunk, bool is_reverse);
 
-/* The parts of @chunk (src/query/run_chunks.h) in which an instruction may write the location: all of them if that is not known. */
+/* The parts of @chunk (src/query/search/run_chunks.h) in which an instruction may write the location: all of them if that is not known. */
 uint16_t ts_reg_chunks_parts(const struct ts_reg_chunks *c, struct ts_query *q, uint64_t chunk);
 
 #endif

@@ -7,7 +7,7 @@
 #include "src/ask/verbs/places.h"
 #include "src/base/collections/vec.h"
 #include "src/query/code/insn_reads.h"
-#include "src/query/run_chunks.h"
+#include "src/query/search/run_chunks.h"
 #include "src/search/writes.h"
 
 /* A longer WHAT is not tracked through the chunk: each read is compared with the state instead. */

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "src/query/search/scan.h"
-#include "snapshot.h"
-#include "src/query/search/write_runs.h"
+#include "scan.h"
+#include "src/query/snapshot.h"
+#include "write_runs.h"
 
 #define N_CHUNKS 64u /* of a group */
 

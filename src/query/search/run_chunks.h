@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "src/query/code/does.h"
-#include "query.h"
+#include "src/query/query.h"
 
 /* A chunk has so many parts: a bit for each says whether such a run has a step in it. */
 #define TS_RUN_PARTS  16u

@@ -94,10 +94,10 @@ static void say_written(const struct ts_cli *cli, uint64_t n, const char *unit)
 		ts_message(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " %s", cli->output, n, unit);
 }
 
-/* ^C (@next is TS_ITEM) ends the process; @hint ends the message. */
+/* ^C (@next is TS_MORE) ends the process; @hint ends the message. */
 static void end_writing(const struct ts_cli *cli, enum ts_next next, const char *hint)
 {
-	if (next == TS_ITEM) {
+	if (next == TS_MORE) {
 		ts_message(stderr, "tracestub: %s: %s; it was not written%s", cli->output, ts_interrupt_text(), hint);
 		ts_interrupt_end();
 	}

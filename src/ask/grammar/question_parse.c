@@ -184,7 +184,7 @@ static bool is_linked(const struct ts_ask *ask, const struct ts_words *w, char n
 static bool parse_callee(struct ts_question *qn, const struct ts_ask *ask, struct ts_words *w,
 			 struct ts_error *err)
 {
-	if (!take_whole_name(ask, w) && (is_pattern(w) || is_overloaded(ask, w)))
+	if ((!take_whole_name(ask, w) && is_pattern(w)) || is_overloaded(ask, w))
 		return ts_words_copy(qn->operand, w, err);
 	if (is_linked(ask, w, qn->operand)) {
 		ts_words_next(w);

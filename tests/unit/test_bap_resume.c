@@ -161,6 +161,40 @@ START_TEST(a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it)
 }
 END_TEST
 
+/* 8 are kept: one more would lie behind them. */
+START_TEST(as_many_calls_as_are_kept_go_with_a_decode_point)
+{
+	struct ts_buf point;
+	struct ts_reader *r, *other;
+	struct ts_steps steps;
+
+	ts_buf_reset(&file);
+	bap_text(&file, X64);
+	bap_text_line(&file, "step 1000 0 90");
+	for (unsigned i = 0; i < 8; i++)
+		bap_text_line(&file, "call %x 0 %x 1 2", 0x2000 + 2 * i, 0x60 + i);
+	bap_text_line(&file, "step 1001 0 90");
+	bap_text_line(&file, "step 1002 0 90");
+	for (unsigned i = 0; i < 8; i++)
+		bap_text_line(&file, "step %x 0 0f05 rax=%x/8", 0x2000 + 2 * i, 0x60 + i);
+	bap_text_line(&file, "step 3000 0 90");
+	load();
+	r = reader_after(2, &point);
+	other = rec->ops->reader(rec, &err);
+	ck_assert(ts_reader_resume(other, point.data, point.len, &err));
+	ts_steps_init(&steps);
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert_int_eq(ts_reader_next(other, &steps, &err), TS_ITEM);
+	ck_assert_uint_eq(steps.n_events, 8);
+	for (unsigned i = 0; i < 8; i++)
+		ck_assert_uint_eq(steps.events[i].number, 0x60 + i);
+	ts_steps_fini(&steps);
+	ts_reader_close(r);
+	ts_reader_close(other);
+	ts_buf_fini(&point);
+}
+END_TEST
+
 /* The registers of threads that the reader no longer keeps are unknown, too. */
 START_TEST(after_damage_no_register_of_any_thread_is_known)
 {
@@ -187,4 +221,5 @@ UNIT_FIXTURE_SUITE("bap_resume", setup, teardown, an_index_whose_entries_do_not_
 		   a_decode_point_that_was_changed_is_refused_or_is_one,
 		   a_decode_point_that_was_truncated_is_refused,
 		   a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
+		   as_many_calls_as_are_kept_go_with_a_decode_point,
 		   after_damage_no_register_of_any_thread_is_known)

@@ -516,10 +516,10 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	const struct ts_event *ev = st && b->n_events ? find_stop(b, st) : NULL;
 	enum ts_event_kind kind = ev ? ev->kind : TS_EV_SYSCALL;
 	uint32_t thread = st ? st->thread : 0;
-	struct ts_decoded *d = st ? ts_query_code(q, pos, err) : NULL, *x;
-	bool does = false;
+	bool is_undone = st && st->is_undone, does = false;
+	struct ts_decoded *d = st ? ts_query_code(q, pos, err) : NULL, *x; /* @st is not used any more */
 
-	if (!d || (!ev && !st->is_undone))
+	if (!d || (!ev && !is_undone))
 		return d;
 	if (kind == TS_EV_SIGNAL && !goes_on(q, pos, thread, d->pc + d->ops.len, &does, err))
 		return NULL;

@@ -118,8 +118,31 @@ static void put_value(char *to, const uint8_t *data, const bool *known, size_t l
 		p += known[i] ? sprintf(p, "%s%02x", i ? " " : "", data[i]) : sprintf(p, "%s??", i ? " " : "");
 }
 
+/*
+ * Registers are recorded before instructions: nothing shows what the last one of a thread writes, once another thread runs.
+ * What it writes is asked of the product, as in writes_register().
+ */
+static bool is_never_shown(uint64_t pos, uint64_t at)
+{
+	const struct ts_what of = { .kind = TS_WHAT_REG, .off = (uint32_t)what.addr, .len = (uint32_t)what.len };
+	struct ts_location loc = ts_what_register_location(&of, &s->rec.regs, what.thread);
+	uint64_t last = pos ? naive_prev_step(nv, what.thread, pos - 1) : TS_NO_POS;
+	struct ts_error err = { 0 };
+	struct ts_written w;
+
+	if (!s->rec.is_before || last == TS_NO_POS || what.thread == naive_thread(nv, pos) ||
+	    naive_next_step(nv, what.thread, pos) != TS_NO_POS)
+		return false;
+	ck_assert(ts_step_writes(beside, last, &loc, false, &w, &err));
+	return loc.kind == TS_IN_FLAGS ? w.mask != 0 : w.mask >> (at - loc.base) & 1;
+}
+
 static bool byte_at(uint64_t pos, uint64_t at, uint8_t *value)
 {
+	if (what.is_reg && is_never_shown(pos, at)) {
+		*value = 0;
+		return false;
+	}
 	return what.is_reg ? naive_reg(nv, pos, what.thread, (uint32_t)at, value) :
 			     naive_mem(nv, pos, what.process, at, value);
 }

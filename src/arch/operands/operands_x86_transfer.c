@@ -107,7 +107,7 @@ static bool is_legacy(const struct ts_x86_work *w)
 	return w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
-/* The vector register whose lower half is at @off; -1 if there is none. */
+/* Returns the index of the vector register whose lower half is at @off; -1 if no vector register begins there. */
 static int vector_at(const struct ts_x86_work *w, uint16_t off)
 {
 	for (unsigned i = 0; i < TS_X86_N_XMMS; i++) {

@@ -88,7 +88,12 @@ static bool is_call_insn(const struct ts_decoded *d)
 	return d->is_insn && (d->ops.flow == TS_OP_CALL || d->ops.flow == TS_OP_CALL_INDIRECT);
 }
 
-/* The call of the gap's step, or the one in whose delay slot that is: its instruction and its position; NULL if there is none, or on failure. */
+/*
+ * Find the call that a gap follows: the gap's own step, or the branch in whose delay slot that step is.
+ *
+ * Returns the instruction of the call; *pos is its position.
+ * Returns NULL if the gap follows no call, or on failure.
+ */
 static const struct ts_decoded *find_call(const struct ts_stepped *s, const struct ts_event_at *gap, uint64_t *pos, struct ts_error *err)
 {
 	bool has_slots = ts_query_regset(s->q)->arch->has_delay_slots;

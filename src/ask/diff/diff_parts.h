@@ -192,9 +192,11 @@ size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v
 size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at);
 
 /*
- * The offset after the word with byte @at of the values (memory or a register) that is an address of corresponding
- * memory that moved; 0: there is no such word.  Words in memory may lie at any address, as those in code of x86 do; an
- * aligned one has priority.
+ * Find a word that contains byte @at of the values (memory or a register) and is an address of memory that moved.  In
+ * memory the word may begin at any byte, as in x86 code; an aligned word has priority.
+ *
+ * Returns the offset after the word.
+ * Returns 0 if no such word contains the byte.
  */
 size_t ts_diff_moved_end(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 

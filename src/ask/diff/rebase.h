@@ -50,7 +50,8 @@ bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t 
  * Add the range of the program's file @path, if it is found in both recordings.  @base is where its lowest page lies in
  * @a; NULL: unknown.  The range has priority over those that are added later.
  *
- * Returns false if the file cannot be read, or if it is no program (the errors of ts_source_open() and ts_object_init()).
+ * Returns false if the file cannot be opened (the errors of ts_source_open()).
+ * Returns false if it is neither an ELF nor a PE file, or damaged (the errors of ts_object_init()).
  * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  * Call ts_rebase_fini() in both cases.

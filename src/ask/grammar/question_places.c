@@ -110,7 +110,7 @@ static const char *find_colon(const struct ts_question *qn)
 	return memrchr(qn->range, ':', qn->range_len);
 }
 
-/* A stands before @colon, and B behind it. */
+/* Parse the range A:B, of which @colon is the separator. */
 static bool parse_ends(struct ts_question *qn, struct ts_ask *ask, const char *colon, struct ts_error *err)
 {
 	const char *end = qn->range + qn->range_len;

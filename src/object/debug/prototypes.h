@@ -40,7 +40,7 @@ struct ts_prototype {
 	bool is_foreign;  /* its language passes arguments by another convention */
 	bool is_plain;    /* a parameter is in the frame as long as it runs: its code is not optimized */
 	bool is_changed;  /* the compiler may have changed its convention */
-	const struct ts_placed_result *results; /* whose registers are listed, in the table; NULL: there are none such */
+	const struct ts_placed_result *results; /* the results that have registers in the table; NULL: no result has */
 	unsigned n_results;
 };
 

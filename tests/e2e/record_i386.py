@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tracestub record` of 32-bit programs with Valgrind: what is recorded is what the processor does, and programs end as alone."""
+import errno
+import functools
 import json
 import os
 import pathlib
@@ -9,15 +11,56 @@ import subprocess
 
 from _naive_ucir2 import Ucir2
 from _processor import compare, compare_memory
-from _record import LIMIT, build, build_bare, compiler, record
+from _record import LIMIT, build, build_bare, compiler, emulator, record
 from _tap import TRACESTUB, case, run_cases, skip, skip_all
 
 TOOL = pathlib.Path(TRACESTUB).parent / "tracestub-record-vg-x86"
 if os.uname().machine != "x86_64" or not TOOL.exists():
     skip_all("tracestub was built without Valgrind's tool for i386 programs")
 
+REFUSES = """#include <errno.h>
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	(void)fd, (void)argv, (void)envp;
+	errno = ENOEXEC;
+	return -1;
+}
+"""
+
+
+@functools.cache
+def runs_i386():
+    try:
+        subprocess.run([build_bare("i386")], timeout=LIMIT)
+    except OSError as why:
+        assert why.errno == errno.ENOEXEC, why
+        return False
+    return True
+
+
+@case
+def where_the_kernel_runs_no_such_programs_qemu_records_them():
+    """A kernel that refuses tracestub's own small one; the truth of what the program prints and of its status: QEMU alone."""
+    emulator("i386")
+    program = build_bare("i386")
+    pathlib.Path("refuses.c").write_text(REFUSES)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", "refuses.so", "refuses.c"], check=True)
+    env = {**os.environ, "LD_PRELOAD": os.path.abspath("refuses.so")}
+    alone = subprocess.run(["qemu-i386", program], capture_output=True, text=True, timeout=LIMIT)
+    done = record("refused.ucir", program, env=env)
+    assert done.returncode == alone.returncode and done.stdout == alone.stdout, (done, alone)
+    assert Ucir2("refused.ucir").notes[6][0].startswith(b"qemu-i386 "), Ucir2("refused.ucir").notes
+    for words in ("--with", "valgrind"), ("--from", "main"):
+        done = record("refused.ucir", program, options=words, env=env)
+        assert done.returncode == 1 and "kernel runs no programs for i386" in done.stderr, done
+
+
+def need_kernel():
+    return runs_i386() or skip("this machine's kernel runs no programs for i386")
+
 
 def built(source, name, options="-O1 -g -pthread -w"):
+    need_kernel()
     compiler("i386")
     return os.path.exists("/lib/ld-linux.so.2") and build(source, name, options, "i386") or skip("no libraries of i386 (libc6-i386)")
 
@@ -45,6 +88,7 @@ def gdb(out, *commands):
 
 @case
 def each_instruction_leaves_the_processors_registers_and_memory():
+    need_kernel()
     for program in build_bare("i386"), build_bare("i386", "-msse2", "odd.c"):
         assert record("truth.ucir", program).returncode >= 0
         recording = Ucir2("truth.ucir")
@@ -97,6 +141,7 @@ def ways_by_which_memory_changes_are_all_explained():
 
 @case
 def avx_is_explained():
+    need_kernel()
     pathlib.Path("wide.c").write_text("int main(void) { __asm__ volatile(\".byte 0xc5, 0xf9, 0xef, 0xc0\"); return 0; }\n")
     subprocess.run([compiler("i386"), "-static", "-o", "wide", "wide.c"], check=True)
     done = record("wide.ucir", "./wide")
@@ -132,6 +177,7 @@ int main(int argc, char **argv)
 
 @case
 def processes_of_both_sizes_are_followed():
+    need_kernel()
     pathlib.Path("forks.c").write_text(FORKS)
     subprocess.run([compiler("i386"), "-O1", "-w", "-o", "forks", "forks.c"], check=True)
     os.path.exists("/lib/ld-linux.so.2") or skip("no libraries of i386 (libc6-i386)")
@@ -147,6 +193,7 @@ def processes_of_both_sizes_are_followed():
 @case
 def what_calls_write_beside_their_result_is_recorded():
     """Sockets are asked by socketcall(2) here, as glibc does it in a static program."""
+    need_kernel()
     done = record("returned.ucir", build("returned.c", "returned", "-O1 -w -static", "i386"))
     assert done.stdout.strip().isdigit() and "unexplained 0" in done.stderr, done
 

@@ -263,7 +263,7 @@ bool ts_emulated_is_own(const struct ts_emulated *e)
 #ifdef __aarch64__
 	return e->machine == EM_AARCH64;
 #else
-	return e->machine == EM_X86_64 || e->machine == EM_386;
+	return e->machine == EM_X86_64 || (e->machine == EM_386 && ts_kernel_runs_i386());
 #endif
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/program/cli/cli_commands.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,21 @@ static int refuse_processor(struct ts_recorder *r)
 	return (int)ts_report_failure(r->program.path, &r->err);
 }
 
+/* Valgrind's tool for i386 does not run in QEMU: its scheduler fails. */
+static bool lacks_kernel(const struct ts_recorder *r)
+{
+	const struct ts_emulated *e = r->program.emulated;
+
+	return e->machine == EM_386 && e->vg_arch && !ts_emulated_is_own(e);
+}
+
+static int refuse_kernel(struct ts_recorder *r)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"this machine's kernel runs no programs for i386, which Valgrind's tool needs: QEMU records it (--with qemu), from the start, up to --limit");
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
 static int refuse_option(struct ts_recorder *r)
 {
 	const char *option = r->cli->qemu ? "--qemu" : r->cli->cpu ? "--cpu" : "--sysroot";
@@ -77,6 +93,8 @@ static int choose_valgrind(struct ts_recorder *r)
 		return refuse(r, "tracestub was built without Valgrind: install Debian's package valgrind, and build it again");
 	if (!is_own(r))
 		return refuse_option(r);
+	if (lacks_kernel(r))
+		return refuse_kernel(r);
 	r->engine = &ts_record_valgrind;
 	return ts_emulated_is_own(r->program.emulated) ? 0 : ts_program_find_emulator(&r->program, NULL);
 }
@@ -100,7 +118,7 @@ static int choose(struct ts_recorder *r)
 	if (r->cli->with == TS_WITH_VALGRIND || (r->cli->with == TS_WITH_DEFAULT && is_for_valgrind(r)))
 		return choose_valgrind(r);
 	if (wants_part(r->cli))
-		return refuse_part(r);
+		return is_own(r) && lacks_kernel(r) ? refuse_kernel(r) : refuse_part(r);
 	r->engine = &ts_record_qemu;
 	return ts_program_find_emulator(&r->program, r->cli->qemu);
 }

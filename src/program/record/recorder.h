@@ -57,7 +57,14 @@ int ts_program_find_emulator(struct ts_program *p, const char *path);
 
 void ts_program_fini(struct ts_program *p);
 
-/* Does this machine's processor execute such programs?  If not, Valgrind's tool for them runs in QEMU. */
+/*
+ * Does the kernel of this machine, for x86-64, execute programs for i386?
+ *
+ * Returns true if a small one was executed.  Returns false if the kernel refuses it, or if no process can be made.
+ */
+bool ts_kernel_runs_i386(void);
+
+/* Does this machine execute such programs itself?  If not, Valgrind's tool for them runs in QEMU. */
 bool ts_emulated_is_own(const struct ts_emulated *e);
 
 /* The number of this machine's signal @sig on the emulated processor. */

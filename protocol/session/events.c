@@ -27,7 +27,9 @@ static const struct ts_event_at *event_here(const struct rsp_session *s, enum ts
 
 static void put_words(const struct ts_event_at *h, struct ts_buf *out)
 {
-	if (h->event.has_addr)
+	if (ts_event_lacks_address(&h->event))
+		ts_buf_puts(out, ", no address (SI_KERNEL)");
+	else if (h->event.has_addr)
 		ts_buf_printf(out, ", address 0x%" PRIx64, h->event.addr);
 	if (*h->event.text)
 		ts_buf_printf(out, ": %s", h->event.text);
@@ -87,7 +89,6 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 /* Offsets of the members of siginfo_t, as gdb has them on every processor. */
 #define SIGINFO_LEN 128
 #define CODE_OFF    8
-#define SI_KERNEL   0x80 /* sent by the kernel, for an unknown reason */
 
 /* The register that has the address of the siginfo when a handler begins, by the beginning of the processor's name. */
 static const struct {
@@ -153,7 +154,7 @@ bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 	if (!h || !h->event.has_addr || (!h->event.has_ret && !has_fault_addr(signal)))
 		return false;
 	ts_arch_put(arch, bytes, 4, h->event.has_ret ? h->event.args[0] : ts_signal_to_linux(arch, (uint32_t)signal));
-	ts_arch_put(arch, bytes + CODE_OFF, 4, h->event.has_ret ? h->event.ret : SI_KERNEL);
+	ts_arch_put(arch, bytes + CODE_OFF, 4, h->event.has_ret ? h->event.ret : TS_SI_KERNEL);
 	if (!has_fault_addr(signal))
 		addr_len = 4; /* si_pid */
 	ts_arch_put(arch, bytes + (arch->addr_bits > 32 ? 16 : 12), addr_len, h->event.addr);

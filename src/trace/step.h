@@ -142,6 +142,14 @@ struct ts_event {
 	char text[48]; /* the recorder's text, "" for none; always terminated */
 };
 
+#define TS_SI_KERNEL 0x80 /* si_code: sent by the kernel, for no reason that it names; asm-generic/siginfo.h */
+
+/* Did the kernel send the signal without the address of a fault?  Its si_addr is 0 then, which is no address. */
+static inline bool ts_event_lacks_address(const struct ts_event *ev)
+{
+	return ev->has_ret && ev->ret == TS_SI_KERNEL && !ev->addr;
+}
+
 /* An event and the step that it belongs to. */
 struct ts_event_at {
 	uint64_t step;

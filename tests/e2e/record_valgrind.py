@@ -93,6 +93,21 @@ def a_crash_ends_with_the_signal_its_cause_and_its_address():
 
 
 @case
+def a_fault_for_which_the_kernel_has_no_address_has_its_siginfo():
+    """An access of an address that is not canonical; a native debugger shows SI_KERNEL and a null address."""
+    pathlib.Path("odd.c").write_text("int main(void) { return *(volatile int *)0x6161616161616161; }\n")
+    subprocess.run(["gcc", "-g", "-O0", "-o", "odd", "odd.c"], check=True)
+    assert recorded("odd.ucir", "./odd").returncode == -signal.SIGSEGV
+    out = subprocess.run([TRACESTUB, "gdb", "odd.ucir", "--", "-nx", "-batch", "-ex", "goto end", "-ex", "monitor when",
+                          "-ex", "print $_siginfo.si_code",
+                          "-ex", "print $_siginfo._sifields._sigfault.si_addr"], stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL).stdout
+    assert "signal SIGSEGV, no address (SI_KERNEL)" in out and "$1 = 128\n$2 = (void *) 0x0\n" in out, out
+    row = subprocess.run([TRACESTUB, "query", "--quiet", "odd.ucir", "events", "signal", "--json"], capture_output=True, text=True).stdout
+    assert json.loads(row.splitlines()[0])["text"] == "SIGSEGV, no address (SI_KERNEL)", row
+
+
+@case
 def a_handler_has_the_address_of_the_division():
     program = build("divided.c", "divided")
     assert subprocess.run([program], timeout=LIMIT).returncode == 0
@@ -551,6 +566,9 @@ def x87_and_avx512_are_explained():
     subprocess.run(["gcc", "-O0", "-o", "wide", "wide.c"], check=True)
     done = recorded("wide.ucir", "./wide")
     assert done.returncode == -signal.SIGILL and "AVX-512" in done.stderr, done
+    pathlib.Path("ud0.c").write_text("int main(void) { __asm__ volatile(\".byte 0x0f, 0xff, 0xc0\"); return 0; }\n")
+    subprocess.run(["gcc", "-o", "ud0", "ud0.c"], check=True)
+    assert "\ntracestub: --with qemu may record it\n" in record("ud0.ucir", "./ud0").stderr
 
 
 @case

@@ -307,7 +307,8 @@ static void put_syscall(const struct ts_facts *facts, const struct ts_event *ev,
 /* SIGBUS or SIGSEGV, by gdb's numbers, of an access; one that was sent has a code that is not positive. */
 static bool is_of_access(const struct ts_event *ev)
 {
-	return ev->has_addr && ev->has_ret && (int32_t)ev->ret > 0 && (ev->number == 10 || ev->number == 11);
+	return ev->has_addr && ev->has_ret && (int32_t)ev->ret > 0 && !ts_event_lacks_address(ev) &&
+	       (ev->number == 10 || ev->number == 11);
 }
 
 static void put_text(const struct ts_event *ev, struct ts_row *row)
@@ -319,6 +320,8 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 
 	if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number) && is_of_access(ev))
 		snprintf(text + n, left, "%s%s at 0x%" PRIx64, space, ts_signal_name(ev->number), ev->addr);
+	else if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number) && ts_event_lacks_address(ev))
+		snprintf(text + n, left, "%s%s, no address (SI_KERNEL)", space, ts_signal_name(ev->number));
 	else if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number))
 		snprintf(text + n, left, "%s%s", space, ts_signal_name(ev->number));
 	else if (ev->kind == TS_EV_SIGNAL)

@@ -448,7 +448,7 @@ static const struct {
 } causes[] = {
 	{ "Access not within mapped region", 1 }, /* SEGV_MAPERR */
 	{ "Bad permissions for mapped region", 2 }, /* SEGV_ACCERR */
-	{ "General Protection Fault", 128 },      /* SI_KERNEL */
+	{ "General Protection Fault", SI_KERNEL },
 	{ "Integer divide by zero", 1 },          /* FPE_INTDIV */
 	{ "Integer overflow", 2 },
 	{ "Illegal opcode", 1 },                  /* ILL_ILLOPC */
@@ -478,6 +478,8 @@ static void tell_fatal(struct ts_recorder *r)
 			addr = strtoull(where + strlen("at address "), NULL, 16);
 			flags |= UCIR_SIGNAL_HAS_ADDR;
 		}
+		if (code == SI_KERNEL) /* si_addr is 0 */
+			flags |= UCIR_SIGNAL_HAS_ADDR;
 		break;
 	}
 	ts_log_decoder_set_fatal(r->log->decoder, (uint16_t)WTERMSIG(r->status), code, addr, flags);
@@ -557,6 +559,8 @@ static void explain(const struct ts_recorder *r)
 	else if (!r->program.emulated->is_64 && (strstr(at, " 0xC4 ") == at || strstr(at, " 0xC5 ") == at))
 		fputs("tracestub: it is one of AVX, which Valgrind has for 64-bit programs only: build with -mno-avx, or record with --with qemu\n",
 		      stderr);
+	else
+		fputs("tracestub: --with qemu may record it\n", stderr);
 }
 
 /* -------------------------------------------------------------------------------- the end */

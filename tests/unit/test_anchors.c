@@ -110,7 +110,8 @@ START_TEST(what_is_wrong_with_a_place_that_was_searched_for_is_told_late)
 	static const struct {
 		const char *question, *sentence;
 	} bad[] = {
-		{ "when at previous change 0x6000", "there is no place 'previous change 0x6000'; example: when at 50%" },
+		{ "when at previous change 0x6000",
+		  "there is no place 'previous change 0x6000' from position 40960, the end; example: when at 50%" },
 		{ "history $pc in -101: at previous change $ZF",
 		  "'-101' from 100 is not a position: the last one is 40960; example: history $pc first 5" },
 		{ "history $pc in +40861: at previous change $ZF",

@@ -483,7 +483,8 @@ static enum ts_next find_one(struct ts_anchors *a, struct ts_budget *budget, str
 		return TS_MORE;
 	ts_anchors_fini(a);
 	if (err->code == TS_OK && pos == TS_NO_POS)
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "there is no place '%.*s'", (int)anchor->len, anchor->text);
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "there is no place '%.*s' from position %" PRIu64 "%s", (int)anchor->len, anchor->text,
+			a->qn->at, a->qn->at == a->ask->n_steps ? ", the end" : "");
 	if (err->code != TS_OK)
 		return TS_FAIL;
 	*position_of(a->qn, a->at) = pos;

@@ -204,30 +204,43 @@ static inline bool is_at_end(struct scan *s)
 	return s->p == s->end || *s->p == ',';
 }
 
+/* take_number() of any number of digits from @p on. */
+static __attribute__((noinline)) bool take_long_number(struct scan *s, const uint8_t *p, unsigned bits, uint64_t *value)
+{
+	const uint8_t *first = p, *most;
+	uint64_t v = 0;
+
+	while (p < s->end && *p == '0')
+		p++;
+	for (most = p; p < s->end && classes[*p] & DIGIT; p++)
+		v = v << 4 | (classes[*p] & 15);
+	s->p = p;
+	*value = v;
+	return p > first && (size_t)(p - most) <= bits / 4;
+}
+
+/*
+ * Are the @n digits that ts_hex_number() found at @p all that are there, and on this line?  The text may end, without a
+ * line end, before them.
+ */
+static inline bool has_all_digits(const struct scan *s, const uint8_t *p, unsigned n)
+{
+	return __builtin_expect(n <= (size_t)(s->end - p) && (n < 16 || !(classes[p[16]] & DIGIT)), 1);
+}
+
 /* A number of at most @bits bits, 32 or 64.  Returns false if there are no digits, or too many. */
 static inline bool take_number(struct scan *s, unsigned bits, uint64_t *value)
 {
-	const uint8_t *p = s->p, *first;
-	uint64_t v = 0;
+	const uint8_t *p = s->p;
+	unsigned n;
 
 	if (s->end - p > 2 && *p == '0' && (p[1] | 0x20) == 'x')
 		p += 2;
-	first = p;
-	while (p < s->end && *p == '0')
-		p++;
-	if (p < s->end && classes[*p] & DIGIT) {
-		const uint8_t *most = p;
-
-		do
-			v = v << 4 | (classes[*p++] & 15);
-		while (p < s->end && classes[*p] & DIGIT);
-		s->p = p;
-		*value = v;
-		return (size_t)(p - most) <= bits / 4;
-	}
-	s->p = p;
-	*value = 0;
-	return p > first;
+	*value = ts_hex_number((const char *)p, &n);
+	if (!has_all_digits(s, p, n))
+		return take_long_number(s, p, bits, value);
+	s->p = p + n;
+	return n && (bits == 64 || *value <= UINT32_MAX);
 }
 
 static inline void take_pc(struct scan *s)
@@ -295,10 +308,20 @@ static inline size_t take_bytes(struct scan *s)
 	struct ts_steps *out = s->out;
 	const uint8_t *p = s->p;
 	size_t n, max = (size_t)(s->end - p) / 2;
+	unsigned n_digits;
+	uint64_t eight;
 
-	if (__builtin_expect(out->cap_data - out->n_data < max, 0) && !ts_steps_grow_data(out, max))
+	if (__builtin_expect(out->cap_data - out->n_data < max + sizeof(eight), 0) &&
+	    !ts_steps_grow_data(out, max + sizeof(eight)))
 		return 0;
-	n = ts_hex_bytes((const char *)p, 2 * max, out->data + out->n_data, max);
+	eight = ts_hex_number((const char *)p, &n_digits);
+	if (has_all_digits(s, p, n_digits)) {
+		n = n_digits / 2;
+		eight = htobe64(n ? eight << (64 - 4 * n_digits) : 0);
+		memcpy(out->data + out->n_data, &eight, sizeof(eight));
+	} else {
+		n = ts_hex_bytes((const char *)p, 2 * max, out->data + out->n_data, max);
+	}
 	s->p = p += 2 * n;
 	return p < s->end && classes[*p] & DIGIT ? 0 : n;
 }

@@ -91,7 +91,7 @@ struct tenet_line {
 /* The bit of the register at @off of the 'g' layout. */
 static inline uint64_t tenet_bit(const struct tenet_names *names, uint32_t off)
 {
-	return UINT64_C(1) << off / names->word % 64;
+	return UINT64_C(1) << (off >> (names->word == 8 ? 3 : 2)) % 64; /* no division: the readers find it for each register */
 }
 
 /* Fill *names with the registers of @set, which is of x86_64, i386, aarch64 or arm.  @set is borrowed. */

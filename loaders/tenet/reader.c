@@ -409,40 +409,42 @@ static inline uint16_t insn_len(const struct ts_arch *arch, const struct ts_step
 }
 
 /* The line that was read last is read again: its accesses belong to the next step. */
-static void stand_before(struct reader *r, const struct tenet_place *line)
+static void stand_before(struct reader *r, uint64_t off, uint64_t number)
 {
-	r->at.off = r->lines.off = line->off;
-	r->at.number = line->number;
+	r->at.off = r->lines.off = off;
+	r->at.number = number;
 }
 
-/* To the next position of this file.  TS_END: this was the last one. */
-static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error *err)
+/* From @from, where the reader stands, to the next position of this file.  TS_END: this was the last one. */
+static enum ts_next step(struct reader *r, const struct tenet_place *from, struct ts_steps *out, struct ts_error *err)
 {
 	const struct tenet_writer *w = &r->rec->writer;
-	const struct tenet_place from = r->at;
-	struct group own = { 0 }, g;
 	enum ts_next next = TS_ITEM;
-	struct tenet_place here;
+	struct group own, g;
+	uint64_t off, number;
 
+	own.registers = 0;
+	own.n_accesses = 0;
 	if (w->is_own)
 		next = read_group(r, TENET_STEP, &own, out, err);
-	here = r->at;
+	off = r->at.off;
+	number = r->at.number;
 	if (next == TS_ITEM)
 		next = read_group(r, w->is_own ? TENET_POSITION : TENET_ALL, &g, out, err);
 	if (next != TS_ITEM)
 		return next;
 	if (w->is_own)
-		stand_before(r, &here);
-	if (is_gap(r, &g, &from, out))
+		stand_before(r, off, number);
+	if (is_gap(r, &g, from, out))
 		tell_gap(out);
 	else if (!w->is_true && g.n_accesses > 1)
 		tell_fetched(out);
-	if (!(w->is_own ? own.n_accesses : g.n_accesses) && is_call(r, &from, own.registers | g.registers))
+	if (!(w->is_own ? own.n_accesses : g.n_accesses) && is_call(r, from, own.registers | g.registers))
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (!end_file(r, out, err))
 		return TS_FAIL;
-	ts_steps_close(out, from.pc,
-		       insn_len(r->rec->base.regs.arch, out, from.pc, r->at.pc, g.n_regs, g.n_accesses + own.n_accesses),
+	ts_steps_close(out, from->pc,
+		       insn_len(r->rec->base.regs.arch, out, from->pc, r->at.pc, g.n_regs, g.n_accesses + own.n_accesses),
 		       r->part);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
 	return TS_ITEM;
@@ -462,15 +464,16 @@ static void go_to(struct reader *r, uint32_t part, const struct tenet_place *pla
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct reader *r = (struct reader *)base;
-	struct tenet_place was = r->at;
+	const struct tenet_place was = r->at, *from = &was;
 	uint32_t part = r->part;
 	enum ts_next next;
 
-	while ((next = step(r, out, err)) == TS_END && r->part + 1 < r->rec->n_parts) {
+	while ((next = step(r, from, out, err)) == TS_END && r->part + 1 < r->rec->n_parts) {
 		bool is_told = is_near_end(r);
 
 		ts_steps_rollback(out, out->n_closed);
-		go_to(r, r->part + 1, &r->rec->parts[r->part + 1].start);
+		from = &r->rec->parts[r->part + 1].start;
+		go_to(r, r->part + 1, from);
 		if (!is_told)
 			kit_program_forget(&r->rec->base.memory, out);
 	}

@@ -97,10 +97,11 @@ static void add_inferred(const struct ts_query *q, struct ts_steps *b, uint64_t 
 static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struct ts_error *err)
 {
 	struct ts_steps *b = &c->steps;
-	bool has_ranges = has_inferred(q, c->chunk);
+	bool has_ranges = has_inferred(q, c->chunk), is_single = has_ranges || !q->reader->ops->next_plain;
 
 	while (b->n_steps < n && !b->is_failed) {
-		enum ts_next next = ts_reader_next_steps(q->reader, has_ranges ? 1 : n - b->n_steps, b, err);
+		enum ts_next next = is_single ? ts_reader_next(q->reader, b, err)
+					      : ts_reader_next_steps(q->reader, n - b->n_steps, b, err);
 
 		if (next == TS_ITEM) {
 			if (has_ranges)

@@ -115,7 +115,7 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 }
 
 /* The next of @all that is on registers of @thread; NULL at the end. */
-static const struct ts_effect *next_reg_effect(struct ts_step_effects *all, uint32_t thread)
+static inline const struct ts_effect *next_reg_effect(struct ts_step_effects *all, uint32_t thread)
 {
 	const struct ts_effect *e = ts_step_effects_next(all);
 

@@ -213,6 +213,16 @@ START_TEST(digits_are_of_either_case)
 }
 END_TEST
 
+START_TEST(a_register_of_i386_has_eight_digits_after_zeros)
+{
+	expect("EAX=1,EIP=0x1000\neax=0x00fedcba98,eip=0x1001\neip=0x1002\n", "1000/1@0 eax=fedcba98\n1001/1@0\n");
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+	again();
+	expect("EAX=1,EIP=0x1000\neax=0x1fedcba98,eip=0x1001\neip=0x1002\n", "1000/1@0 eax=\n1001/1@0\n");
+	ck_assert_int_eq(ucir_warned(t.rec, "a register's value cannot be read"), 1);
+}
+END_TEST
+
 START_TEST(a_read_that_differs_from_the_write_is_true)
 {
 	expect(FIRST "rip=0x1003,mr=0x5000:01,mw=0x5000:02\nrip=0x1006,mr=0x5000:02,mw=0x5000:02\n",
@@ -412,7 +422,12 @@ START_TEST(damage_is_found_item_by_item)
 		{ "rax=-1,rip=0x1001", "1000/1@0 rax=\n1001/1@0\n", "a register's value cannot be read" },
 		{ "rax=0x11112222333344445,rip=0x1001", "1000/1@0 rax=\n1001/1@0\n", "a register's value" },
 		{ "rax=0x00000000000000000000000000001,rip=0x1001", "1000/1@0 rax=1\n1001/1@0\n", NULL },
+		{ "rax=0xfedcba9876543210,rip=0x1001", "1000/1@0 rax=fedcba9876543210\n1001/1@0\n", NULL },
+		{ "rax=0x0fedcba9876543210,rip=0x1001", "1000/1@0 rax=fedcba9876543210\n1001/1@0\n", NULL },
 		{ "mr=0x5000,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
+		{ "mw=0x5000:0102030405060708,rip=0x1001", "1000/1@0 W5000=0102030405060708\n1001/1@0\n", NULL },
+		{ "mw=0x5000:01020304050607080,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
+		{ "mw=0x5000:010203040506070809,rip=0x1001", "1000/1@0 W5000=010203040506070809\n1001/1@0\n", NULL },
 		{ "mr=0x5000:012,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
 		{ "mr=0x5000:0g,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
 		{ "mr=0x5000:,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
@@ -720,7 +735,7 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   a_stack_pointer_that_cannot_be_read_shows_no_gap,
 		   a_fetched_read_of_written_bytes_shows_them_afterwards,
 		   an_access_may_share_one_byte_with_another, a_log_has_reads_if_its_first_lines_have,
-		   digits_are_of_either_case, a_read_that_differs_from_the_write_is_true,
+		   digits_are_of_either_case, a_register_of_i386_has_eight_digits_after_zeros, a_read_that_differs_from_the_write_is_true,
 		   mrw_is_a_read_without_a_value_and_a_write, accesses_may_be_joined,
 		   accesses_of_the_first_line_are_memory_at_position_0,
 		   a_line_without_pc_is_where_the_line_before_was,

@@ -15,7 +15,7 @@
 #define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
 
 /* The next of @all that is on registers of @thread; NULL at the end. */
-static const struct ts_effect *next_reg_effect(struct ts_step_effects *all, uint32_t thread)
+static inline const struct ts_effect *next_reg_effect(struct ts_step_effects *all, uint32_t thread)
 {
 	const struct ts_effect *e = ts_step_effects_next(all);
 

@@ -14,12 +14,6 @@
 #include "loaders/loader.h"
 
 /*
- * Returns the built-in grammar called @name, a constant.
- * Returns NULL if there is no such grammar.
- */
-const struct grammar_text *grammar_find(const char *name);
-
-/*
  * The functions of struct ts_loader, which return what it says.  grammar_probe() is for the grammar called @name;
  * the others are for the grammar with the name of the recording's format.
  */
@@ -41,7 +35,7 @@ struct ts_reader *grammar_reader(struct ts_recording *base, struct ts_error *err
 		.fill = grammar_fill,                                                     \
 	};
 
-/* As above, for a built-in grammar; built_in.c has one for each. */
+/* As above, for a built-in grammar; built_in_loaders.c has one for each. */
 #define GRAMMAR_DIALECT(id, name_, summary_)                                              \
 	static unsigned probe_##id(const uint8_t *head, size_t len, uint64_t file_len)    \
 	{                                                                                 \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The grammars of dialects/ as strings of C, and a loader for each: awk -f embed.awk dialects/*.grammar
+# The grammars of dialects/ as strings of C: awk -f embed.awk dialects/*.grammar
 function quoted(text, i, c, out) {
 	for (i = 1; i <= length(text); i++) {
 		c = substr(text, i, 1)
@@ -63,16 +63,15 @@ function end_grammar() {
 }
 BEGIN {
 	print "/* Made by embed.awk from dialects/. */"
-	print "#include \"loaders/grammar/dialects.h\""
+	print "#include \"loaders/grammar/language/grammar.h\""
 	print "const struct grammar_text grammar_texts[] = {"
 }
 FNR == 1 {
 	if (NR > 1)
 		end_grammar()
 	printf "\t{ \"%s\",\n", $4
-	names[++n] = $4
+	n++
 }
-$1 == "summary" { summaries[n] = substr($0, 9) }
 $1 == "sign" { sign = text_at($0, index($0, "\"")) }
 $1 == "begin" { begins = text_at($0, index($0, "\"")) }
 /^[^ \t]/ || NF == 0 { end_statement() }
@@ -82,12 +81,4 @@ $1 == "begin" { begins = text_at($0, index($0, "\"")) }
 END {
 	end_grammar()
 	print "\t{ 0 },\n};"
-	for (i = 1; i <= n; i++) {
-		id = names[i]
-		gsub("-", "_", id)
-		printf "GRAMMAR_DIALECT(%s, \"%s\", \"%s\")\n", id, names[i], summaries[i]
-		list = list "\t&" id "_loader,\n"
-	}
-	print "extern const struct ts_loader *const grammar_loaders[];"
-	print "const struct ts_loader *const grammar_loaders[] = {\n" list "\tNULL,\n};"
 }

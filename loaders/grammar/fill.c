@@ -4,7 +4,7 @@
  * is computed from the registers.  If a log has registers only, the accesses are computed from the program's
  * code.
  */
-#include "reader_parts.h"
+#include "fill.h"
 
 #include <string.h>
 

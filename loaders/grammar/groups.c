@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a group of lines tells beside its accesses, of steps and of states: its thread, sizes, events. */
-#include "reader_parts.h"
+#include "groups.h"
 
 #include <stdio.h>
 

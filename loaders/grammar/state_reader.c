@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "groups.h"
 #include "loaders/kit/program.h"
 #include "reader_parts.h"
 #include "src/arch/traps.h"

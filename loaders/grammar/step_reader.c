@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "groups.h"
 #include "loaders/kit/program.h"
 #include "reader_parts.h"
 

@@ -10,7 +10,7 @@
  *
  * A name is a length byte and that many bytes.  Registers and operations share one space of ids.
  */
-#include "trace.h"
+#include "regs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

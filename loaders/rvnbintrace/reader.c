@@ -16,7 +16,7 @@
  * longest instruction, the difference is used: to the model a length only means that the next address
  * follows.  Questions take the length from the code (guesses_lengths).
  */
-#include "trace.h"
+#include "regs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

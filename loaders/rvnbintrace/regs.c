@@ -5,7 +5,7 @@
  * The two recorders differ in x87: one has a register "top" and a bit of x87tags for each register in use,
  * the other has TOP in x87status and the processor's own tag word.
  */
-#include "trace.h"
+#include "regs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

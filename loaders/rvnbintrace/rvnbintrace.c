@@ -23,7 +23,7 @@
  * next to the trace is not read: the index replaces it, and its contents would have to be checked against the
  * trace.
  */
-#include "trace.h"
+#include "regs.h"
 
 #include <ctype.h>
 #include <inttypes.h>

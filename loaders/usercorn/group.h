@@ -194,28 +194,6 @@ bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_st
 bool ucir_keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 			    struct ts_error *err);
 
-/* ------------------------------------------------------------------------------------------ x87.c */
-
-/* The slow path of ucir_x87_step(): the instruction has not been examined. */
-void ucir_x87_look(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out);
-
-/* Is the instruction of @t at @pc known to need no change by ucir_x87_step()? */
-static inline bool ucir_x87_is_other(const struct ucir_reader *r, const struct ucir_task *t, uint64_t pc)
-{
-	return r->others[pc % UCIR_N_OTHERS] == (pc ^ t->pc_key);
-}
-
-/*
- * Append the x87 effects that the recorder omits.  The group of @t, the current task, is complete; its
- * instruction has @insn_len bytes.
- */
-static inline void ucir_x87_step(struct ucir_reader *r, const struct ucir_task *t, uint64_t insn_len,
-				 struct ts_steps *out)
-{
-	if (__builtin_expect(!ucir_x87_is_other(r, t, t->pc), 0))
-		ucir_x87_look(r, insn_len, out);
-}
-
 /* ----------------------------------------------------------------------------------- after_step.c */
 
 /* Can the next op belong to the previous step?  One byte decides in most cases. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "x87.h"
+
 /* Longer accesses, and steps with more effects, are next()'s. */
 #define MAX_LEN TS_WINDOW_PAD
 

@@ -19,6 +19,7 @@
 #include "plain.h"
 #include "src/arch/traps.h"
 #include "trace.h"
+#include "x87.h"
 
 /* The "length" of an undefined instruction. */
 #define UNDEFINED_INSN 241

@@ -6,7 +6,7 @@
  * The instruction is taken from the memory at the start of the trace; its address from the general registers,
  * which the tasks keep for that.
  */
-#include "group.h"
+#include "x87.h"
 
 #include <endian.h>
 #include <string.h>

@@ -21,6 +21,7 @@ struct ts_log *ts_log;
 Bool ts_is_on;
 
 static SizeT log_len;
+static UInt n_blocks; /* described since the log was empty */
 
 #if defined(VGA_amd64)
 Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f)
@@ -144,7 +145,13 @@ Int ts_log_create(UInt n_chunks, ULong chunk_len)
 
 void ts_log_rewind(void)
 {
+	n_blocks = 0;
 	use_chunk(0);
+}
+
+UInt ts_log_next_block(void)
+{
+	return ++n_blocks;
 }
 
 void ts_log_open(Int fd)

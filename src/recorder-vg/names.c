@@ -41,7 +41,7 @@ static Bool read_name(UInt lwp, HChar name[MAX_COMM])
 
 static void log_name(ThreadId tid)
 {
-	UInt lwp = ts_kernel_lwp(tid);
+	UInt lwp = ts_threads_lwp(tid);
 	HChar name[MAX_COMM] = "";
 	struct ts_log_name *to;
 
@@ -64,9 +64,9 @@ static void log_changed(void)
 {
 	HChar first[MAX_COMM] = "", name[MAX_COMM];
 
-	read_name(ts_kernel_lwp(1), first);
+	read_name(ts_threads_lwp(1), first);
 	for (ThreadId tid = 1; tid < MAX_NAMED; tid++) {
-		UInt lwp = ts_kernel_lwp(tid);
+		UInt lwp = ts_threads_lwp(tid);
 
 		if (lwp && read_name(lwp, name) && VG_(strcmp)(name, first) != 0)
 			log_name(tid);

@@ -31,8 +31,11 @@ void ts_log_open(Int fd);
  */
 Int ts_log_create(UInt n_chunks, ULong chunk_len);
 
-/* Empty the log. */
+/* Empty the log.  The next block that is described is the first one. */
 void ts_log_rewind(void);
+
+/* Returns the number of the next block that is described: 1 for the first one. */
+UInt ts_log_next_block(void);
 
 /*
  * Room for a control record of @kind whose head is followed by @len bytes, at most TS_LOG_MAX_CONTROL in all.
@@ -105,6 +108,58 @@ Bool ts_place_take(struct ts_place *p, const HChar *text);
 /* Is it at the instruction at @addr, whose file is mapped? */
 Bool ts_place_is_at(const struct ts_place *p, Addr addr);
 
+/* -------------------------------------------------------------------------------- threads.c */
+
+#define TS_MAX_THREADS 65536u
+
+struct ts_thread {
+	Bool is_known;      /* its registers are in the log */
+	Bool has_signal;    /* a handler is to run */
+	UInt signal;        /* its number */
+	Addr interrupted;   /* the stack pointer when it came */
+	Addr failed;        /* the instruction at which it came */
+	UInt lwp;           /* the system's number; 0: it has not run yet */
+	Addr tid_word;      /* the kernel clears it when the thread ends; 0: none */
+	Bool is_in_call;
+	struct ts_log_call call; /* which one */
+};
+
+/* By Valgrind's number. */
+extern struct ts_thread ts_threads[TS_MAX_THREADS];
+
+/* The stack pointer when the program began. */
+extern Addr ts_first_sp;
+
+/* The system's number of a thread; 0 if there is no such thread. */
+UInt ts_threads_lwp(ThreadId tid);
+
+/* Log the registers of a thread. */
+void ts_threads_log_state(ThreadId tid);
+
+/* Log the system call in which a thread is. */
+void ts_threads_log_call(ThreadId tid);
+
+/* Log that the kernel clears @word when the thread ends; 0: nothing is logged. */
+void ts_threads_log_word(ThreadId tid, Addr word);
+
+/* Log the registers and the open system calls of all threads; @now is the last one. */
+void ts_threads_log_all(ThreadId now);
+
+/*
+ * The thread goes on running.  Unless @has_state (its registers were logged just now), log its registers if they are not
+ * in the log, or else that another thread ran before.
+ */
+void ts_threads_run(ThreadId tid, Bool has_state);
+
+/* @parent makes the thread @child. */
+void ts_threads_begin(ThreadId parent, ThreadId child, Addr tid_word);
+
+/* Valgrind's callback: a thread is about to end. */
+void ts_threads_end(ThreadId tid);
+
+/* Wait until the kernel has cleared the word of the thread that ended last. */
+void ts_threads_await_cleared(void);
+
 /* -------------------------------------------------------------------------------- window.c */
 
 extern struct ts_place ts_from, ts_until;
@@ -158,9 +213,6 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 
 /* -------------------------------------------------------------------------------- translate.c */
 
-/* Restart the numbers of blocks at the first one. */
-void ts_translate_restart(void);
-
 /* Valgrind's callback: add the code that logs a block's executions. */
 IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		   const VexArchInfo *host, IRType guest_word, IRType host_word);
@@ -169,15 +221,6 @@ IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *l
 
 /* Register the callbacks for system calls, signals, threads and forks with Valgrind. */
 void ts_kernel_track(void);
-
-/* Log the registers and the open system calls of all threads; @now is the last one. */
-void ts_kernel_log_threads(ThreadId now);
-
-/* The system's number of a thread; 0 if there is no such thread. */
-UInt ts_kernel_lwp(ThreadId tid);
-
-/* The stack pointer when the program began. */
-Addr ts_kernel_first_sp(void);
 
 /* -------------------------------------------------------------------------------- names.c */
 

@@ -34,13 +34,6 @@ static struct {
 	Addr pc;
 } b;
 
-static UInt n_blocks;
-
-void ts_translate_restart(void)
-{
-	n_blocks = 0;
-}
-
 /* -------------------------------------------------------------------------------- values */
 
 static IRExpr *number(Addr val)
@@ -722,7 +715,7 @@ static IRSB *translate_logged(const IRSB *in, Int first, Bool is_at)
 		add(in->stmts[i]);
 	if (is_at)
 		look_at_place();
-	b.block = (struct ts_log_block){ .num = ++n_blocks, .addr = b.pc };
+	b.block = (struct ts_log_block){ .num = ts_log_next_block(), .addr = b.pc };
 	len = begin_record();
 	for (Int i = first; i < in->stmts_used; i++)
 		on_statement(in->stmts[i]);

@@ -72,11 +72,10 @@ static void begin(ThreadId tid)
 	ts_is_on = True;
 	set_precision();
 	discard_all();
-	ts_translate_restart();
 	ts_log_rewind();
 	ts_guest_log_flags();
-	ts_memory_log_all(ts_kernel_first_sp());
-	ts_kernel_log_threads(tid);
+	ts_memory_log_all(ts_first_sp);
+	ts_threads_log_all(tid);
 	ts_log->is_begun = 1;
 }
 

@@ -11,6 +11,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+const struct ts_guest *ts_guest;
+
 #define SEARCH(num, n, len, gdb, names) { num, n, len, gdb, TS_GENERAL, TS_BY_SEARCH, names, NULL }
 #define CALL_IN(group, num, n, len, gdb, names) { num, n, len, gdb, group, TS_BY_CALL, names, NULL }
 #define CALL(num, len, gdb, names) CALL_IN(TS_GENERAL, num, 1, len, gdb, names)

@@ -36,8 +36,6 @@ int qemu_plugin_version = TS_QEMU_API;
 
 #define MAX_RESERVED (UINT64_C(1) << 40)
 
-const struct ts_guest *ts_guest;
-
 static __thread struct ts_task *self __attribute__((tls_model("initial-exec")));
 static _Atomic unsigned n_threads;
 static bool is_begun; /* the first keyframe is written */

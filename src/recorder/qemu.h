@@ -82,14 +82,15 @@ void *ts_qemu_current_cpu(void);
  */
 const char *ts_qemu_begin(void *cpu);
 
+/* QEMU 7.2: the offset of that flag in the processor's object. */
+extern uint32_t ts_qemu_executing;
+
 /*
  * Does @cpu execute an instruction?  If not, an access is QEMU's own: QEMU writes signal frames with the same functions,
  * which run the callbacks of the last instruction.
  */
 static inline bool ts_qemu_is_executing(const void *cpu)
 {
-	extern uint32_t ts_qemu_executing; /* offset in the processor's object */
-
 	return TS_QEMU_API > 1 || ((const uint8_t *)cpu)[ts_qemu_executing];
 }
 

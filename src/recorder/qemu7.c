@@ -9,9 +9,6 @@
 #include "guest.h"
 
 struct qemu ts_qemu;
-uintptr_t *ts_guest_base;
-extern uint32_t ts_qemu_executing;
-uint32_t ts_qemu_executing;
 
 const int ts_qemu_insn_flags = QEMU_PLUGIN_CB_NO_REGS;
 

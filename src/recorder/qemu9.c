@@ -42,7 +42,6 @@ const int ts_qemu_insn_flags = QEMU_PLUGIN_CB_R_REGS;
 
 static uintptr_t guest_base;
 static bool has_guest_base;
-uintptr_t *ts_guest_base = &guest_base;
 
 static struct register_names *names;
 static bool is_big_endian;
@@ -50,6 +49,7 @@ static struct qemu_bytes *scratch;
 
 const char *ts_qemu_find(const struct ts_guest *guest)
 {
+	ts_guest_base = &guest_base;
 	scratch = g_byte_array_new();
 	is_big_endian = guest->is_big_endian;
 	return guest->is_mips ? "QEMU names no registers of MIPS to plugins; QEMU 7.2 of Debian 12 lets them be found" : NULL;

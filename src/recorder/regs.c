@@ -13,11 +13,6 @@ void ts_regs_name_missing(const struct ts_reg_range *range, char *missing, size_
 	snprintf(missing + len, n - len, "%s%s", len ? " " : "", name);
 }
 
-uint64_t ts_regs_get_x(void *cpu, unsigned x)
-{
-	return x == 31 ? 0 : ts_regs_get(cpu, (uint16_t)(x < 29 ? 199 + x : 1 + x - 29));
-}
-
 /* ARM ARM, ITAdvance(): the block ends when the three low bits are zero, else the mask is shifted. */
 void ts_regs_advance_it(struct ts_values *v, int it_byte)
 {

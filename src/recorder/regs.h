@@ -64,9 +64,6 @@ uint64_t ts_regs_get(void *cpu, uint16_t num);
 /* Its value at the last comparison. */
 uint64_t ts_regs_last(const struct ts_values *v, uint16_t num);
 
-/* AArch64: x0..x30 by their encoding; 31 is the zero register. */
-uint64_t ts_regs_get_x(void *cpu, unsigned x);
-
 /* ARM: the IT bits after an instruction, of which @it_byte is the low byte if it is an `it`, else -1. */
 void ts_regs_advance_it(struct ts_values *v, int it_byte);
 

@@ -90,10 +90,12 @@ void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len)
  */
 static uint32_t zero_len = 512;
 
-/* The number of the register is in the five low bits of either instruction. */
+/* The register x0..x30 is in the five low bits of either instruction; 31 is the zero register. */
 static uint64_t operand(const struct ts_task *t)
 {
-	return ts_regs_get_x(t->cpu, *ts_host(t->pc) & 31);
+	unsigned x = *ts_host(t->pc) & 31;
+
+	return x == 31 ? 0 : ts_regs_get(t->cpu, (uint16_t)(x < 29 ? 199 + x : 1 + x - 29));
 }
 
 /*

@@ -80,7 +80,4 @@ struct ts_task {
 	struct ts_ring_call *in_flight; /* the call's entry in the ring; NULL: none */
 };
 
-/* What is recorded; constant after the first instruction. */
-extern const struct ts_guest *ts_guest;
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The entry of the extension: tracestub_open(), and the functions that look at a recording. */
 #include <sqlite3ext.h>
-SQLITE_EXTENSION_INIT1
+SQLITE_EXTENSION_INIT3
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -254,4 +254,10 @@ struct grammar_text {
 /* All built-in grammars, sorted by name; the last element has the name NULL.  embed.awk generates it from dialects/. */
 extern const struct grammar_text grammar_texts[];
 
+/*
+ * Returns the built-in grammar called @name, a constant.
+ * Returns NULL if there is no such grammar.
+ */
+const struct grammar_text *grammar_find(const char *name);
+
 #endif

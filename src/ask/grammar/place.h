@@ -13,6 +13,7 @@
 #include "what.h"
 
 struct ts_ask;
+struct ts_verb;
 
 enum ts_place_kind {
 	TS_PLACE_POSITION,
@@ -35,6 +36,8 @@ struct ts_ask_place {
 	char word[16];         /* ACCESS: "write", ...; EVENT: its kind */
 	struct ts_what what;   /* ACCESS, FIRST */
 	char line[256];        /* FIRST: FILE:LINE with several ranges of code, in place of @what; "" for none */
+	/* ACCESS, FIRST, EVENT, CALL, in a question: the verb whose nearest row is the place; borrowed: a constant table */
+	const struct ts_verb *verb;
 };
 
 /*

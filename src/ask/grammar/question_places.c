@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "question_places.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "question.h"
@@ -42,6 +43,39 @@ uint64_t ts_question_here(const struct ts_ask *ask, const struct ts_verb *verb)
 	return verb->is_forward ? 0 : ask->n_steps;
 }
 
+/* The verb whose nearest row the place is; NULL: a position that needs none. */
+static const struct ts_verb *verb_of(const struct ts_ask_place *place)
+{
+	char name[sizeof("next-") + sizeof(place->word)];
+
+	switch (place->kind) {
+	case TS_PLACE_ACCESS:
+		snprintf(name, sizeof(name), "%s-%s", place->is_reverse ? "last" : "next", place->word);
+		break;
+	case TS_PLACE_FIRST:
+		strcpy(name, "executions");
+		break;
+	case TS_PLACE_EVENT:
+		strcpy(name, "events");
+		break;
+	case TS_PLACE_CALL:
+		strcpy(name, "calls");
+		break;
+	default:
+		return NULL;
+	}
+	return ts_verb_find(name, strlen(name));
+}
+
+static bool parse_place(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
+			struct ts_error *err)
+{
+	if (!ts_place_parse(place, ask, text, len, here, err))
+		return false;
+	place->verb = verb_of(place);
+	return true;
+}
+
 bool ts_question_place(struct ts_ask_place *place, struct ts_ask *ask, struct ts_words *w, uint64_t here,
 		       struct ts_error *err)
 {
@@ -49,7 +83,7 @@ bool ts_question_place(struct ts_ask_place *place, struct ts_ask *ask, struct ts
 
 	if (!w->len)
 		return ts_words_fail(w, "a position or another place is missing", err);
-	return ts_place_parse(place, ask, text, skip_place(w), here, err);
+	return parse_place(place, ask, text, skip_place(w), here, err);
 }
 
 /*
@@ -60,7 +94,7 @@ static bool parse_anchor(struct ts_anchor *anchor, struct ts_ask *ask, const cha
 {
 	anchor->text = text;
 	anchor->len = len;
-	return ts_place_parse(&anchor->place, ask, text, len, here, err);
+	return parse_place(&anchor->place, ask, text, len, here, err);
 }
 
 static bool fail_range(const struct ts_question *qn, const char *why, struct ts_error *err)

@@ -135,32 +135,32 @@ static void set_bounds(struct ts_seek *s)
 	qn->to = s->place->is_reverse ? s->here : s->ask->n_steps + 1;
 }
 
-/* The question of which one row is the place.  Returns the name of its verb, NULL if none is needed. */
-static const char *make_question(struct ts_seek *s, char *name, size_t len)
+/* The question of which one row is the place. */
+static void make_question(struct ts_seek *s)
 {
 	const struct ts_ask_place *place = s->place;
 	struct ts_question *qn = s->qn;
 
+	qn->verb = place->verb;
 	switch (place->kind) {
 	case TS_PLACE_ACCESS:
-		snprintf(name, len, "%s-%s", place->is_reverse ? "last" : "next", place->word);
 		qn->what = place->what;
-		return name;
+		break;
 	case TS_PLACE_FIRST:
 		if (*place->line)
 			snprintf(qn->operand, sizeof(qn->operand), "%s", place->line);
 		else
 			qn->what = place->what;
-		return "executions";
+		break;
 	case TS_PLACE_EVENT:
 		strcpy(qn->operand, place->word);
 		set_bounds(s);
-		return "events";
+		break;
 	case TS_PLACE_CALL:
 		set_bounds(s);
 		qn->from -= qn->from != 0; /* a call's position is one before its begin */
 		qn->to -= qn->to != 0;
-		return "calls";
+		break;
 	case TS_PLACE_POSITION:
 	case TS_PLACE_RELATIVE:
 	case TS_PLACE_RETURN:
@@ -170,28 +170,20 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 	case TS_PLACE_LINE:
 		break;
 	}
-	return NULL;
 }
 
 bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
 		  struct ts_error *err)
 {
-	const char *name;
-	char text[32];
-
 	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here };
 	s->qn = calloc(1, sizeof(*s->qn));
 	if (!s->qn)
 		return ts_no_memory(err, "a search");
 	*s->qn = (struct ts_question){ .thread = TS_NO_THREAD, .to = ask->n_steps + 1, .at = here,
 				       .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT, .count = TS_NO_LIMIT };
-	name = make_question(s, text, sizeof(text));
-	if (!name || (s->qn->from >= s->qn->to))
+	make_question(s);
+	if (!s->qn->verb || s->qn->from >= s->qn->to)
 		return true;
-	s->qn->verb = ts_verb_find(name, strlen(name));
-	if (!s->qn->verb)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not a place that can be found",
-			       place->word);
 	s->rows = ts_rows_open(s->qn->verb->rows, ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
 	if (s->rows)
 		s->rows->is_bare = true;

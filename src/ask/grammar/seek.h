@@ -36,7 +36,7 @@ struct ts_seek {
 };
 
 /*
- * Returns false if @place cannot be parsed (TS_EUSAGE).
+ * Returns false if this recording has no such places (TS_EUSAGE).
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

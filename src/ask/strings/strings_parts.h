@@ -2,10 +2,10 @@
 /*
  * Shared declarations of the verb strings; private to strings*.c.
  *
- * strings.c scans the steps and returns the rows.  strings_step.c examines what a step reads and writes, with the memory
- * around it.  strings_growth.c tracks texts that are being written, and decides which of their prefixes are rows.
- * strings_before.c finds which texts of a short range were seen before it; strings_values.c rules
- * out chunks for that.
+ * strings.c scans the steps and returns the rows.  strings_step.c examines what a step reads and writes, and
+ * strings_window.c reads the memory around it.  strings_note.c adds texts.  strings_growth.c tracks texts that are being
+ * written, and decides which of their prefixes are rows.  strings_before.c finds which texts of a short range were seen
+ * before it; strings_old.c marks them, and strings_values.c rules out chunks for that.
  */
 #ifndef TS_ASK_STRINGS_PARTS_H
 #define TS_ASK_STRINGS_PARTS_H
@@ -169,6 +169,15 @@ void ts_strings_show(struct ts_strings *x, struct ts_text *t);
  */
 struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
 				size_t n, bool is_wide, bool is_read);
+
+/*
+ * Does the effect, which reads @value (NULL: unknown), read a part of a long text in the cache of recent texts?  The last byte of the text does
+ * not count: it may begin a wide text.
+ */
+bool ts_strings_is_recent(const struct ts_strings *x, const struct ts_effect *e, const uint8_t *value);
+
+/* Remove texts that the effect overlaps or adjoins from the cache of recent texts. */
+void ts_strings_forget_recent(struct ts_strings *x, const struct ts_effect *e);
 
 /* Track the text, as step x->pos left it: later writes may extend it. */
 void ts_strings_begin_growth(struct ts_strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide);

@@ -4,9 +4,6 @@
  */
 #include "src/ask/grammar/question.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "strings_parts.h"
 
 #include "src/ask/grammar/state.h"
@@ -22,124 +19,7 @@
  */
 #define MIN_GROWING 2u
 
-/* ----------------------------------------------------------------------------------------------- texts */
-
-/* A shorter text is not kept among those that were read lately. */
-#define MIN_RECENT 32u
-
-bool ts_strings_is_in_what(const struct ts_strings *x, uint64_t addr, size_t n, bool is_wide)
-{
-	return addr <= x->last && addr + (n << is_wide) - 1 >= x->first;
-}
-
-void ts_strings_show(struct ts_strings *x, struct ts_text *t)
-{
-	uint32_t ordinal = ts_text_ordinal(&x->texts, t);
-
-	t->is_hidden = false;
-	if (t->pos >= x->rows.qn->from && t->pos < x->rows.qn->to)
-		x->is_failed |= !ts_heap_put(&x->ready, &ordinal);
-}
-
-struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
-				size_t n, bool is_wide, bool is_read)
-{
-	struct ts_text new = { .addr = addr,
-			       .pos = pos,
-			       .n = (uint32_t)n,
-			       .root = TS_NO_ROOT,
-			       .is_wide = is_wide,
-			       .is_read = is_read,
-			       .is_hidden = true };
-	struct ts_text *t;
-
-	if (!ts_strings_is_in_what(x, addr, n, is_wide) || x->is_failed)
-		return NULL;
-	new.hash = ts_text_hash_more(ts_text_hash(addr), chars, n);
-	t = ts_texts_find(&x->texts, chars, &new);
-	if (!t)
-		t = ts_texts_add(&x->texts, chars, &new);
-	x->is_failed |= !t;
-	if (!t)
-		return NULL;
-	if (t->is_hidden)
-		ts_strings_show(x, t);
-	if (is_read && !is_wide && n >= MIN_RECENT)
-		x->recent[x->at_recent++ % TS_STRINGS_N_RECENT] = ts_text_ordinal(&x->texts, t) + 1;
-	return t;
-}
-
-/*
- * Does the effect read a part of a long text in the cache of recent texts?  The last byte of the text does
- * not count: it may begin a wide text.
- */
-static bool is_recent(const struct ts_strings *x, const struct ts_effect *e, const uint8_t *value)
-{
-	for (unsigned i = 0; i < TS_STRINGS_N_RECENT; i++) {
-		const struct ts_text *t = x->recent[i] ? &x->texts.items[x->recent[i] - 1] : NULL;
-
-		if (t && e->addr >= t->addr && e->addr - t->addr < t->n &&
-		    e->len < t->n - (e->addr - t->addr) &&
-		    (!value || !memcmp(value, ts_text_chars(&x->texts, t) + (e->addr - t->addr), e->len)))
-			return true;
-	}
-	return false;
-}
-
-/* Remove texts that the effect overlaps or adjoins from the cache of recent texts. */
-static void forget_recent(struct ts_strings *x, const struct ts_effect *e)
-{
-	for (unsigned i = 0; i < TS_STRINGS_N_RECENT; i++) {
-		const struct ts_text *t = x->recent[i] ? &x->texts.items[x->recent[i] - 1] : NULL;
-		uint64_t last = e->addr + (e->len - 1);
-
-		if (t && e->addr <= t->addr + t->n + 1 && last >= (t->addr > 2 ? t->addr - 2 : 0))
-			x->recent[i] = 0;
-	}
-}
-
 /* -------------------------------------------------------------------------------- memory around an access */
-
-/* The window as it is after the step, a line of the mirror after the other. */
-static bool copy_window(struct ts_strings *x, struct ts_error *err)
-{
-	if (x->len > TS_STRINGS_MAX_MIRRORED)
-		return ts_query_mem(x->rows.ask->q, x->pos + 1, x->process, x->addr, x->len, x->data,
-				    x->data + x->len, err);
-	for (size_t i = 0, n; i < x->len; i += n) {
-		const struct ts_mirror_line *line = ts_mirror_load(&x->mirror, x->pos + 1, x->addr + i, err);
-		size_t at = (x->addr + i) % TS_MIRROR_LINE;
-
-		if (!line)
-			return false;
-		n = TS_MIRROR_LINE - at < x->len - i ? TS_MIRROR_LINE - at : x->len - i;
-		memcpy(x->data + i, line->data + at, n);
-		memcpy(x->data + x->len + i, line->known + at, n);
-	}
-	return true;
-}
-
-bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last, uint64_t before,
-			    uint64_t after, struct ts_error *err)
-{
-	uint64_t mask = ts_arch_addr_mask(ts_query_regset(x->rows.ask->q)->arch), lo, hi;
-
-	lo = first > before ? first - before : 0;
-	hi = mask - last > after ? last + after : mask;
-	x->addr = lo;
-	x->len = (size_t)(hi - lo) + 1;
-	x->n_looks += x->len / TS_STRINGS_MAX_MIRRORED;
-	if (2 * x->len > x->cap_data) {
-		free(x->data);
-		x->cap_data = 2 * x->len;
-		x->data = malloc(x->cap_data);
-		if (!x->data) {
-			x->cap_data = 0;
-			return ts_no_memory(err, "texts");
-		}
-	}
-	return copy_window(x, err);
-}
 
 /* Does a run of characters that overlaps [@first, @last] reach the edge of the window? */
 static bool is_short(const struct ts_strings *x, uint64_t first, uint64_t last)
@@ -267,7 +147,7 @@ static void follow(struct ts_strings *x, const struct ts_steps *batch, const str
 	uint64_t last = e->addr + (e->len - 1);
 
 	if (e->kind != TS_FX_READ)
-		forget_recent(x, e);
+		ts_strings_forget_recent(x, e);
 	if (value)
 		ts_mirror_change(&x->mirror, e->addr, last, value);
 	else if (e->kind != TS_FX_READ)
@@ -283,7 +163,7 @@ static bool is_wanted(const struct ts_strings *x, const struct ts_steps *batch, 
 {
 	if (x->ranges && !ts_strings_is_young(x, e))
 		return false;
-	if (e->kind == TS_FX_READ && (e->is_hidden || (!x->ranges && is_recent(x, e, ts_effect_data(batch, e)))))
+	if (e->kind == TS_FX_READ && (e->is_hidden || (!x->ranges && ts_strings_is_recent(x, e, ts_effect_data(batch, e)))))
 		return false;
 	return e->kind <= TS_FX_READ && e->len < MAX_REACH && e->addr <= x->last &&
 	       e->addr + (e->len - 1) >= x->first;

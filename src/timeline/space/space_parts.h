@@ -50,17 +50,6 @@ ts_group_bits ts_space_hunt;
 /* The number of a layer in the image's maps; not 0. */
 uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer);
 
-/* ts_space_parts() of a space that was divided. */
-uint16_t ts_space_divided_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes);
-
-/* The bytes of the parts of the line at @addr of which @bytes has one or more; bit i: byte i of the line. */
-static inline uint16_t ts_space_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes)
-{
-	if (__builtin_expect(sp->starts != NULL, 0))
-		return ts_space_divided_parts(sp, addr, bytes);
-	return (uint16_t)((bytes & 0xff ? 0xff : 0) | (bytes & 0xff00 ? 0xff00 : 0));
-}
-
 /* What ts_space_paint() takes bytes from. */
 struct ts_painting {
 	const struct ts_space *sp;

@@ -7,6 +7,7 @@
 
 #include "space_builder.h"
 #include "space_parts.h"
+#include "space_search.h"
 #include "src/base/collections/vec.h"
 
 /* What stood in unknown bytes before is not in an index file, so that a continued one could not have it. */

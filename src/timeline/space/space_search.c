@@ -3,7 +3,7 @@
  * In which chunks a space was changed, written, read: next and previous.
  */
 #include "space.h"
-#include "space_parts.h"
+#include "space_search.h"
 
 #define LINE_MASK ((uint64_t)TS_LINE_LEN - 1)
 

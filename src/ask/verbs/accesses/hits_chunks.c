@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which chunks may have hits: the index says. */
-#include "hits.h"
+#include "hits_parts.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Sorts the hits of a chunk and merges them into rows.
  */
-#include "hits.h"
+#include "hits_parts.h"
 #include "src/base/collections/vec.h"
 
 #include <stdlib.h>

@@ -24,6 +24,7 @@
 #define MAX_PAUSES  4000u /* then something else keeps the word: it is not waited for any longer */
 #define N_ENDED	    16u /* threads that ended last: the kernel clears their words a little later */
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
+#define MAX_ROBUST 2048u /* ROBUST_LIST_LIMIT of <linux/futex.h>: the kernel looks at no more */
 #define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame, at most; changes in them are not recorded */
 
 static struct {
@@ -34,6 +35,7 @@ static struct {
 	Addr failed;        /* the instruction at which it came */
 	UInt lwp;           /* the system's number; 0: it has not run yet */
 	Addr tid_word;      /* the kernel clears it when the thread ends; 0: none */
+	Addr robust;        /* struct robust_list_head of <linux/futex.h>; 0: none */
 	Bool is_in_call;
 	struct ts_log_call call; /* which one */
 } threads[MAX_THREADS];
@@ -235,6 +237,8 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	log_call(tid);
 	if (num == __NR_execve)
 		ts_follow_exec(args[0]);
+	else if (num == __NR_set_robust_list)
+		threads[tid].robust = args[0];
 	if (num != __NR_set_tid_address)
 		return;
 	threads[tid].tid_word = args[0];
@@ -330,6 +334,7 @@ static void before_thread(ThreadId tid, ThreadId child)
 		return; /* the first thread */
 	threads[child].is_known = threads[child].has_signal = threads[child].is_in_call = False;
 	threads[child].lwp = 0;
+	threads[child].robust = 0;
 	threads[child].tid_word = tid_word_of_child(tid);
 	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
 	if (to)
@@ -337,8 +342,50 @@ static void before_thread(ThreadId tid, ThreadId child)
 	log_tid_word(child, threads[child].tid_word);
 }
 
+/* If the thread has the lock at @addr, log what the kernel makes of it when the thread is gone. */
+static void log_orphan(Addr addr, UInt lwp)
+{
+	enum { WAITERS = 0x80000000u, OWNER_DIED = 0x40000000u, OWNER = 0x3fffffffu };
+	struct ts_log_memory *m;
+	UInt word;
+
+	if (ts_memory_read(addr, &word, sizeof(word)) != sizeof(word) || (word & OWNER) != lwp)
+		return;
+	m = ts_log_room(TS_LOG_MEMORY, sizeof(*m) + sizeof(word));
+	if (!m)
+		return;
+	word = (word & WAITERS) | OWNER_DIED;
+	*m = (struct ts_log_memory){ addr, sizeof(word) };
+	VG_(memcpy)(m + 1, &word, sizeof(word));
+}
+
+/* The robust locks that the thread has, and the one that it was about to take, get_robust_list(2). */
+static void log_orphans(ThreadId tid)
+{
+	struct {
+		Addr next;
+		Word offset;
+		Addr pending;
+	} head;
+	Addr at;
+
+	if (!threads[tid].robust || ts_memory_read(threads[tid].robust, &head, sizeof(head)) != sizeof(head))
+		return;
+	at = head.next;
+	for (UInt i = 0; i < MAX_ROBUST && (at & ~(Addr)1) != threads[tid].robust; i++) {
+		Addr entry = at & ~(Addr)1; /* the lowest bit: it passes on priorities */
+
+		log_orphan(entry + (Addr)head.offset, threads[tid].lwp);
+		if (ts_memory_read(entry, &at, sizeof(at)) != sizeof(at))
+			break;
+	}
+	if (head.pending)
+		log_orphan((head.pending & ~(Addr)1) + (Addr)head.offset, threads[tid].lwp);
+}
+
 static void before_thread_end(ThreadId tid)
 {
+	log_orphans(tid);
 	log_thread(TS_LOG_THREAD_END, tid);
 	ended[n_ended++ % N_ENDED] = threads[tid].tid_word;
 	ended_word = threads[tid].tid_word;

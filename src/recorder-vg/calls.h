@@ -11,6 +11,7 @@
 #define __NR_open 0xffff0000u
 #define __NR_select 0xffff0001u
 #define __NR_readlink 0xffff0002u
+#define __NR_creat 0xffff0003u
 #endif
 
 #endif

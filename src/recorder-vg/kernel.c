@@ -20,6 +20,7 @@
 #endif
 
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
+#define MAX_ROBUST 2048u /* ROBUST_LIST_LIMIT of <linux/futex.h>: the kernel looks at no more */
 #define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame, at most; changes in them are not recorded */
 
 static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
@@ -121,6 +122,8 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	ts_threads_log_call(tid);
 	if (num == __NR_execve)
 		ts_follow_exec(args[0]);
+	else if (num == __NR_set_robust_list)
+		ts_threads[tid].robust = args[0];
 	if (num != __NR_set_tid_address)
 		return;
 	ts_threads[tid].tid_word = args[0];
@@ -213,6 +216,53 @@ static void before_thread(ThreadId tid, ThreadId child)
 		ts_threads_begin(tid, child, tid_word_of_child(tid));
 }
 
+/* If the thread has the lock at @addr, log what the kernel makes of it when the thread is gone. */
+static void log_orphan(Addr addr, UInt lwp)
+{
+	enum { WAITERS = 0x80000000u, OWNER_DIED = 0x40000000u, OWNER = 0x3fffffffu };
+	struct ts_log_memory *m;
+	UInt word;
+
+	if (ts_memory_read(addr, &word, sizeof(word)) != sizeof(word) || (word & OWNER) != lwp)
+		return;
+	m = ts_log_room(TS_LOG_MEMORY, sizeof(*m) + sizeof(word));
+	if (!m)
+		return;
+	word = (word & WAITERS) | OWNER_DIED;
+	*m = (struct ts_log_memory){ addr, sizeof(word) };
+	VG_(memcpy)(m + 1, &word, sizeof(word));
+}
+
+/* The robust locks that the thread has, and the one that it was about to take, get_robust_list(2). */
+static void log_orphans(ThreadId tid)
+{
+	struct {
+		Addr next;
+		Word offset;
+		Addr pending;
+	} head;
+	Addr at;
+
+	if (!ts_threads[tid].robust || ts_memory_read(ts_threads[tid].robust, &head, sizeof(head)) != sizeof(head))
+		return;
+	at = head.next;
+	for (UInt i = 0; i < MAX_ROBUST && (at & ~(Addr)1) != ts_threads[tid].robust; i++) {
+		Addr entry = at & ~(Addr)1; /* the lowest bit: it passes on priorities */
+
+		log_orphan(entry + (Addr)head.offset, ts_threads[tid].lwp);
+		if (ts_memory_read(entry, &at, sizeof(at)) != sizeof(at))
+			break;
+	}
+	if (head.pending)
+		log_orphan((head.pending & ~(Addr)1) + (Addr)head.offset, ts_threads[tid].lwp);
+}
+
+static void before_thread_end(ThreadId tid)
+{
+	log_orphans(tid);
+	ts_threads_end(tid);
+}
+
 static void in_child(ThreadId tid)
 {
 	ts_threads[tid].lwp = 0;
@@ -231,6 +281,6 @@ void ts_kernel_track(void)
 	VG_(track_pre_deliver_signal)(before_signal);
 	VG_(track_post_mem_write)(after_write);
 	VG_(track_pre_thread_ll_create)(before_thread);
-	VG_(track_pre_thread_ll_exit)(ts_threads_end);
+	VG_(track_pre_thread_ll_exit)(before_thread_end);
 	VG_(atfork)(NULL, NULL, in_child);
 }

@@ -17,7 +17,7 @@
 #define MAX_FILE (64ul << 20)    /* bytes of a mapping whose contents are logged at once */
 #define MAX_SHARED 64u
 #define MAX_MESSAGES 1024u /* UIO_MAXIOV: the kernel takes no more */
-#define URING_PARAMS_LEN 120u /* struct io_uring_params of <linux/io_uring.h> */
+#define POINTED 256u /* bytes at an argument of a system call */
 #define MAX_SHARED_LEN (16ul << 20)
 
 typedef struct {
@@ -58,7 +58,7 @@ void ts_memory_log(enum ts_log_kind kind, Addr addr, SizeT len)
 			return;
 		got = ts_memory_read(addr, m + 1, n);
 		VG_(memset)((UChar *)(m + 1) + got, 0, n - got);
-		m->addr = addr;
+		m->addr = got ? addr : 0; /* an argument that is a number need not be an address */
 		m->len = got;
 		if (got < n)
 			return;
@@ -276,12 +276,13 @@ static Addr page_up(Addr addr)
 	return (addr + PAGE - 1) & ~(Addr)(PAGE - 1);
 }
 
-/* The break need not lie between pages. */
+/* The break need not lie between pages: Valgrind clears the part of its page that is behind it. */
 static void on_brk(Addr addr, SizeT len, ThreadId)
 {
 	Addr start = page_up(addr), end = page_up(addr + len);
 	const NSegment *seg = VG_(am_find_nsegment)(start);
 
+	ts_memory_log(TS_LOG_COMPARE, addr, start - addr);
 	if (ts_is_on && end > start && seg)
 		log_map(seg, start, end - start, False, False);
 }
@@ -290,6 +291,7 @@ static void on_brk_down(Addr addr, SizeT len)
 {
 	Addr start = page_up(addr), end = page_up(addr + len);
 
+	ts_memory_log(TS_LOG_COMPARE, addr, start - addr);
 	if (end > start)
 		log_range(TS_LOG_UNMAP, start, end - start, 0);
 }
@@ -319,35 +321,6 @@ static void log_again(Addr addr, SizeT len)
 	log_contents(start, end - start);
 }
 
-/* A call changed the file at @fd: its mappings, too. */
-static void compare_file(Int fd)
-{
-	struct vg_stat st;
-	Addr *starts;
-	Int n;
-
-	if (VG_(fstat)(fd, &st) != 0 || !VKI_S_ISREG(st.mode))
-		return;
-	starts = find_segments(SkFileC, &n);
-	for (Int i = 0; i < n; i++) {
-		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);
-
-		if (seg && seg->dev == st.dev && seg->ino == st.ino && seg->hasR)
-			log_again(seg->start, seg->end + 1 - seg->start);
-	}
-	VG_(free)(starts);
-}
-
-static void after_advice(const UWord *args)
-{
-	enum { DONTNEED = 4, FREE = 8, REMOVE = 9, DONTNEED_LOCKED = 24 };
-
-	if (args[2] == DONTNEED || args[2] == REMOVE || args[2] == DONTNEED_LOCKED)
-		log_again(args[0], args[1]);
-	else if (args[2] == FREE)
-		log_range(TS_LOG_FORGET, args[0] & ~(Addr)(PAGE - 1), page_up(args[1]), 0);
-}
-
 /* What a word of the program's memory points to; 0 if it cannot be read. */
 static UWord word_at(Addr addr)
 {
@@ -360,6 +333,70 @@ static void compare(Addr addr, SizeT len)
 {
 	if (addr)
 		ts_memory_log(TS_LOG_COMPARE, addr, len < TS_LOG_MAX_PIECE ? len : TS_LOG_MAX_PIECE);
+}
+
+/* A call changed a file: its mappings, too. */
+static void compare_file(const struct vg_stat *st)
+{
+	Addr *starts;
+	Int n;
+
+	if (!VKI_S_ISREG(st->mode))
+		return;
+	starts = find_segments(SkFileC, &n);
+	for (Int i = 0; i < n; i++) {
+		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);
+
+		if (seg && seg->dev == st->dev && seg->ino == st->ino && seg->hasR)
+			log_again(seg->start, seg->end + 1 - seg->start);
+	}
+	VG_(free)(starts);
+}
+
+static void compare_file_at(Int fd)
+{
+	struct vg_stat st;
+
+	if (VG_(fstat)(fd, &st) == 0)
+		compare_file(&st);
+}
+
+/* @len bytes were written at @fd; @where says at which offset the call does it, or is negative: where the last one ended. */
+static void after_file_write(Int fd, Long where, UWord len)
+{
+	struct vg_stat st;
+
+	if (VG_(fstat)(fd, &st) != 0 || !VKI_S_ISREG(st.mode))
+		return;
+	if (st.size || !len) {
+		compare_file(&st);
+		return;
+	}
+	/* nothing is stored in it: perhaps it is /proc/self/mem, where offsets are addresses */
+	if (where < 0)
+		where = VG_(lseek)(fd, 0, VKI_SEEK_CUR) - (Long)len;
+	if (where > PAGE)
+		compare((Addr)where, len);
+}
+
+static void after_truncation(Addr path)
+{
+	HChar name[PAGE];
+	struct vg_stat st;
+
+	name[ts_memory_read(path, name, sizeof(name) - 1)] = '\0';
+	if (!sr_isError(VG_(stat)(name, &st)))
+		compare_file(&st);
+}
+
+static void after_advice(const UWord *args)
+{
+	enum { DONTNEED = 4, FREE = 8, REMOVE = 9, DONTNEED_LOCKED = 24 };
+
+	if (args[2] == DONTNEED || args[2] == REMOVE || args[2] == DONTNEED_LOCKED)
+		log_again(args[0], args[1]);
+	else if (args[2] == FREE)
+		log_range(TS_LOG_FORGET, args[0] & ~(Addr)(PAGE - 1), page_up(args[1]), 0);
 }
 
 static void compare_sets(const UWord *args)
@@ -384,56 +421,22 @@ static void compare_messages(Addr headers, UWord n)
 		compare_message(headers + i * 8 * sizeof(UWord));
 }
 
-/* What calls write without a callback of Valgrind's, or with a shorter one: at the address in an argument, so many bytes. */
-static const struct {
-	UInt num;
-	UChar arg;
-	UShort len;
-	UChar n_args;     /* the call has this argument only if it has so many */
-	Bool is_any_word; /* or the argument is a number: up to PAGE */
-} results[] = {
-	{ __NR_ppoll, 2, 16, 0, False },
-	{ __NR_io_uring_setup, 1, URING_PARAMS_LEN, 0, False }, /* Valgrind reports the write of the flags only */
-	{ __NR_capget, 0, 8, 0, False },
-	{ __NR_capget, 1, 24, 0, False }, /* Valgrind reports one of its two entries */
-#if defined(__NR_msgctl)
-	{ __NR_msgctl, 2, 120, 0, False }, /* of IPC_STAT; Valgrind's struct is shorter */
-#endif
-	/* Valgrind reports the write of the address, but not that of its length */
-#if defined(__NR_accept)
-	{ __NR_accept, 2, 4, 0, False },
-#endif
-	{ __NR_accept4, 2, 4, 0, False },
-	{ __NR_getsockname, 2, 4, 0, False },
-	{ __NR_getpeername, 2, 4, 0, False },
-	{ __NR_recvfrom, 5, 4, 6, False },
-	{ __NR_getsockopt, 4, 4, 5, False },
-	{ __NR_fcntl, 2, 32, 0, True },
-	{ __NR_ioctl, 2, 256, 0, True },
-	{ __NR_splice, 1, 8, 0, False },
-	{ __NR_splice, 3, 8, 0, False },
-	{ __NR_copy_file_range, 1, 8, 0, False },
-	{ __NR_copy_file_range, 3, 8, 0, False },
-	{ __NR_sendfile, 2, 8, 0, False },
-	{ __NR_getrlimit, 1, 16, 0, False }, /* Valgrind changes the limit of descriptors after it has reported the write */
-	{ __NR_prlimit64, 3, 16, 0, False },
-#if defined(VGA_x86)
-	{ __NR_set_thread_area, 0, 16, 0, False },
-	{ __NR_timer_gettime64, 1, 32, 0, False }, /* Valgrind reports a shorter struct */
-	{ __NR_timerfd_gettime64, 1, 32, 0, False },
-	{ __NR_timer_settime64, 3, 32, 0, False },
-	{ __NR_timerfd_settime64, 3, 32, 0, False },
-#endif
-};
+/* @n struct iovec. */
+static void compare_parts(Addr parts, UWord n)
+{
+	for (UWord i = 0; i < n && i < MAX_MESSAGES; i++)
+		compare(word_at(parts + 2 * i * sizeof(UWord)), word_at(parts + (2 * i + 1) * sizeof(UWord)));
+}
 
-/* Of memory that calls write so, what differs from what is recorded was written. */
+/*
+ * What calls write without a callback of Valgrind's, or with a shorter one, is that which differs from what is recorded.
+ * Any call may write at any of its arguments: most structs are shorter than POINTED, and the callbacks report buffers.
+ */
 static void compare_results(UInt num, const UWord *args, UWord n_args)
 {
-	for (UInt i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
-		if (results[i].num != num || n_args < results[i].n_args)
-			continue;
-		if (args[results[i].arg] > PAGE || !results[i].is_any_word)
-			compare(args[results[i].arg], results[i].len);
+	for (UWord i = 0; i < n_args; i++) {
+		if (args[i] > PAGE)
+			compare(args[i], POINTED);
 	}
 	if ((num == __NR_select || num == __NR_pselect6) && n_args > 4)
 		compare_sets(args);
@@ -444,7 +447,9 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	else if (num == __NR_readlink)
 		compare(args[1], args[2] < PAGE ? args[2] : PAGE);
 	else if (num == __NR_readlinkat)
-		compare(args[2], n_args > 3 && args[3] < PAGE ? args[3] : PAGE);
+		compare(args[2], args[3] < PAGE ? args[3] : PAGE);
+	else if (num == __NR_process_vm_writev && (Int)args[0] == VG_(getpid)())
+		compare_parts(args[3], args[4]);
 }
 
 #if defined(VGA_x86)
@@ -454,7 +459,7 @@ static const struct {
 } other_calls[] = {
 	{ __NR__newselect, __NR_select }, { __NR_pselect6_time64, __NR_pselect6 }, { __NR_ppoll_time64, __NR_ppoll },
 	{ __NR_fcntl64, __NR_fcntl }, { __NR_sendfile64, __NR_sendfile }, { __NR_ugetrlimit, __NR_getrlimit },
-	{ __NR_ftruncate64, __NR_ftruncate }, { __NR_mmap2, __NR_mmap }, { __NR_recvmmsg_time64, __NR_recvmmsg },
+	{ __NR_ftruncate64, __NR_ftruncate }, { __NR_truncate64, __NR_truncate }, { __NR_mmap2, __NR_mmap }, { __NR_recvmmsg_time64, __NR_recvmmsg },
 };
 
 #define IPC_SHMAT 21
@@ -516,17 +521,33 @@ static void after_call(UInt num, const UWord *args, UWord n_args, UWord ret)
 		after_advice(args);
 		break;
 	case __NR_write:
-	case __NR_pwrite64:
 	case __NR_writev:
+		after_file_write((Int)args[0], -1, ret);
+		break;
+	case __NR_pwrite64:
+		after_file_write((Int)args[0], (Long)args[3], ret);
+		break;
 	case __NR_pwritev:
+	case __NR_pwritev2:
 	case __NR_sendfile:
 	case __NR_ftruncate:
 	case __NR_fallocate:
-		compare_file((Int)args[0]);
+		compare_file_at((Int)args[0]);
 		break;
 	case __NR_splice:
 	case __NR_copy_file_range:
-		compare_file((Int)args[2]);
+		compare_file_at((Int)args[2]);
+		break;
+	case __NR_truncate:
+		after_truncation(args[0]);
+		break;
+	case __NR_creat:
+		compare_file_at((Int)ret);
+		break;
+	case __NR_open:
+	case __NR_openat:
+		if (args[num == __NR_openat ? 2 : 1] & VKI_O_TRUNC)
+			compare_file_at((Int)ret);
 		break;
 	default:
 		break;
@@ -538,16 +559,25 @@ static void after_call(UInt num, const UWord *args, UWord n_args, UWord ret)
 		compare_shared();
 }
 
+/* A call that fails may have done a part, madvise(2), or have written why, waitid(2). */
+static void after_failure(UInt num, const UWord *args, UWord n_args)
+{
+	if (num == __NR_madvise)
+		after_advice(args);
+	compare_results(num, args, n_args);
+}
+
 void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret)
 {
 	UWord wide[TS_LOG_N_ARGS] = { 0 };
 	UInt as;
 
-	if (is_error || n_args < 3)
-		return;
 	if (n_args > TS_LOG_N_ARGS)
 		n_args = TS_LOG_N_ARGS;
 	VG_(memcpy)(wide, args, n_args * sizeof(*args));
 	as = as_wide(num, wide, &ret);
-	after_call(as, wide, n_args, ret);
+	if (!is_error)
+		after_call(as, wide, n_args, ret);
+	else if (ts_is_on)
+		after_failure(as, wide, n_args);
 }

@@ -112,6 +112,7 @@ void ts_threads_begin(ThreadId parent, ThreadId child, Addr tid_word)
 
 	t->is_known = t->has_signal = t->is_in_call = False;
 	t->lwp = 0;
+	t->robust = 0;
 	t->tid_word = tid_word;
 	log_thread(TS_LOG_NEW_THREAD, (struct ts_log_thread){ parent, 0, child });
 	ts_threads_log_word(child, tid_word);

@@ -120,6 +120,7 @@ struct ts_thread {
 	Addr failed;        /* the instruction at which it came */
 	UInt lwp;           /* the system's number; 0: it has not run yet */
 	Addr tid_word;      /* the kernel clears it when the thread ends; 0: none */
+	Addr robust;        /* struct robust_list_head of <linux/futex.h>; 0: none */
 	Bool is_in_call;
 	struct ts_log_call call; /* which one */
 };

@@ -350,43 +350,49 @@ static const int ppc64_silent[] = { 90,	 91,  125, 45,	4,   6,	  19,  5,   286, 
 static const struct ts_calls x86_64_calls = {
 	.exit = 60, .exit_group = 231, .execve = 59, .execveat = 322, .fork = 57, .vfork = 58, .clone = 56,
 	.rt_sigaction = 13, .sigaction = -1, .maps = x86_64_maps, .silent = x86_64_silent, .mmap = { 9, -1 }, .brk = 12, .clone_tid = 3,
-	.prctl = 157, .open = 2, .openat = 257, .write = 1, .random = 318, .recvmsg = 47,
+	.prctl = 157, .open = 2, .openat = 257, .write = 1, .random = 318, .futex = 202, .recvmsg = 47,
 	.buffer = LIST(0, 17, 45), .vector = LIST(19, 295, 327), .advises = LIST(28, 25),
+	.truncate = LIST(76),
 	.files = LIST(1, 18, 20, 296, 328, 285, 77, 40, 326, 275),
 };
 static const struct ts_calls i386_calls = {
 	.exit = 1, .exit_group = 252, .execve = 11, .execveat = 358, .fork = 2, .vfork = 190, .clone = 120,
 	.rt_sigaction = 174, .sigaction = 67, .maps = i386_maps, .silent = i386_silent, .mmap = { 90, 192 }, .brk = 45, .clone_tid = 4,
-	.prctl = 172, .open = 5, .openat = 295, .write = 4, .random = 355, .recvmsg = 372,
+	.prctl = 172, .open = 5, .openat = 295, .write = 4, .random = 355, .futex = 240, .recvmsg = 372,
 	.buffer = LIST(3, 180, 371), .vector = LIST(145, 333, 378), .advises = LIST(219, 163),
+	.truncate = LIST(92, 193),
 	.files = LIST(4, 181, 146, 334, 379, 324, 93, 194, 187, 239, 377, 313),
 };
 static const struct ts_calls arm_calls = {
 	.exit = 1, .exit_group = 248, .execve = 11, .execveat = 387, .fork = 2, .vfork = 190, .clone = 120,
 	.rt_sigaction = 174, .sigaction = 67, .maps = arm_maps, .silent = arm_silent, .mmap = { 192, -1 }, .brk = 45, .clone_tid = 4,
-	.prctl = 172, .open = 5, .openat = 322, .write = 4, .random = 384, .recvmsg = 297,
+	.prctl = 172, .open = 5, .openat = 322, .write = 4, .random = 384, .futex = 240, .recvmsg = 297,
 	.buffer = LIST(3, 180, 291, 292), .vector = LIST(145, 361, 392), .advises = LIST(220, 163),
+	.truncate = LIST(92, 193),
 	.files = LIST(4, 181, 146, 362, 393, 352, 93, 194, 187, 239, 391, 340),
 };
 static const struct ts_calls generic_calls = {
 	.exit = 93, .exit_group = 94, .execve = 221, .execveat = 281, .fork = -1, .vfork = -1, .clone = 220,
 	.rt_sigaction = 134, .sigaction = -1, .maps = generic_maps, .silent = generic_silent, .mmap = { 222, -1 }, .brk = 214, .clone_tid = 4,
-	.prctl = 167, .open = -1, .openat = 56, .write = 64, .random = 278, .recvmsg = 212,
+	.prctl = 167, .open = -1, .openat = 56, .write = 64, .random = 278, .futex = 98, .recvmsg = 212,
 	.buffer = LIST(63, 67, 207), .vector = LIST(65, 69, 286), .advises = LIST(233, 216),
+	.truncate = LIST(45),
 	.files = LIST(64, 68, 66, 70, 287, 47, 46, 71, 285, 76),
 };
 static const struct ts_calls mips_calls = {
 	.exit = 4001, .exit_group = 4246, .execve = 4011, .execveat = 4356, .fork = 4002, .vfork = -1, .clone = 4120,
 	.rt_sigaction = 4194, .sigaction = 4067, .maps = mips_maps, .silent = mips_silent, .mmap = { 4090, 4210 }, .brk = 4045, .clone_tid = 4,
-	.prctl = 4192, .open = 4005, .openat = 4288, .write = 4004, .random = 4353, .recvmsg = 4177,
+	.prctl = 4192, .open = 4005, .openat = 4288, .write = 4004, .random = 4353, .futex = 4238, .recvmsg = 4177,
 	.buffer = LIST(4003, 4200, 4175, 4176), .vector = LIST(4145, 4330, 4361), .advises = LIST(4218, 4167),
+	.truncate = LIST(4092, 4211),
 	.files = LIST(4004, 4201, 4146, 4331, 4362, 4320, 4093, 4212, 4207, 4237, 4360, 4304),
 };
 static const struct ts_calls ppc64_calls = {
 	.exit = 1, .exit_group = 234, .execve = 11, .execveat = 362, .fork = 2, .vfork = 189, .clone = 120,
 	.rt_sigaction = 173, .sigaction = 67, .maps = ppc64_maps, .silent = ppc64_silent, .mmap = { 90, -1 }, .brk = 45, .clone_tid = 4,
-	.prctl = 171, .open = 5, .openat = 286, .write = 4, .random = 359, .recvmsg = 342,
+	.prctl = 171, .open = 5, .openat = 286, .write = 4, .random = 359, .futex = 221, .recvmsg = 342,
 	.buffer = LIST(3, 179, 336, 337), .vector = LIST(145, 320, 380), .advises = LIST(205, 163),
+	.truncate = LIST(92),
 	.files = LIST(4, 180, 146, 321, 381, 309, 93, 186, 379, 283),
 };
 

@@ -66,11 +66,13 @@ struct ts_calls {
 	int mmap[2];       /* calls whose result is a new mapping */
 	int brk;
 	int prctl, open, openat, write;
+	int futex;
 	int random, recvmsg; /* the buffer is the first argument; the second argument is a msghdr */
 	/* Lists with -1 at the end. */
 	const int *buffer;  /* the result is the number of bytes in the buffer, the second argument: read */
 	const int *vector;  /* the same with the buffers of an iovec: readv */
 	const int *files;   /* write to the file of the first or third argument */
+	const int *truncate; /* truncate and its like, which have a path */
 	const int *advises; /* may remove pages of [first argument, + second): madvise, mremap */
 	unsigned clone_tid; /* index of clone's argument with the address of the thread's id */
 };

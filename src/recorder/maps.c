@@ -367,10 +367,10 @@ void ts_maps_update(struct ts_op_piece *p, uint64_t fresh, uint64_t len, uint64_
 
 /* -------------------------------------------------------------------------------- changes of memory */
 
+/* What is shared may change also where it is mapped to be read only. */
 static bool is_compared(const struct region *r)
 {
-	return (r->prot & (QEMU_PAGE_R | QEMU_PAGE_W)) == (QEMU_PAGE_R | QEMU_PAGE_W) &&
-	       !ts_maps_is_unknown(r->start);
+	return r->prot & QEMU_PAGE_R && (r->prot & QEMU_PAGE_W || r->is_shared) && !ts_maps_is_unknown(r->start);
 }
 
 static uint64_t n_resident_pages(void)
@@ -435,6 +435,16 @@ void ts_maps_compare_shared(struct ts_op_piece *p)
 	}
 }
 
+static void compare_mappings_of(struct ts_op_piece *p, const char *path)
+{
+	for (size_t i = 0; i < now.n; i++) {
+		const struct region *r = &now.regions[i];
+
+		if (is_readable(r) && strcmp(r->file, path) == 0)
+			visit_pages(p, r->start, r->end, true, visit_new_page);
+	}
+}
+
 void ts_maps_compare_file(struct ts_op_piece *p, int fd)
 {
 	char link[32], path[4096];
@@ -445,12 +455,23 @@ void ts_maps_compare_file(struct ts_op_piece *p, int fd)
 	if (n <= 0 || *path != '/')
 		return;
 	path[n] = '\0';
-	for (size_t i = 0; i < now.n; i++) {
-		const struct region *r = &now.regions[i];
+	if (strncmp(path, "/proc/", 6) == 0 && n > 10 && strcmp(path + n - 4, "/mem") == 0)
+		ts_maps_compare_readable(p, 0, UINT64_MAX - PAGE); /* offsets in it are addresses */
+	else
+		compare_mappings_of(p, path);
+}
 
-		if (is_readable(r) && strcmp(r->file, path) == 0)
-			visit_pages(p, r->start, r->end, true, visit_new_page);
-	}
+void ts_maps_compare_path(struct ts_op_piece *p, uint64_t path)
+{
+	char name[4096];
+	int fd;
+
+	ts_maps_text(path, name, sizeof(name));
+	fd = open(name, O_PATH | O_CLOEXEC); /* the kernel's name of it, also of a file that is deleted */
+	if (fd < 0)
+		return;
+	ts_maps_compare_file(p, fd);
+	close(fd);
 }
 
 /* The region that contains @addr; NULL if it is not mapped. */

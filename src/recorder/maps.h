@@ -40,6 +40,9 @@ void ts_maps_compare_readable(struct ts_op_piece *p, uint64_t addr, uint64_t len
 /* Compare all mappings of the file of @fd, also private ones, whose unmodified pages are those of the file. */
 void ts_maps_compare_file(struct ts_op_piece *p, int fd);
 
+/* The same, of the file whose path is a text at @path. */
+void ts_maps_compare_path(struct ts_op_piece *p, uint64_t path);
+
 /*
  * The kernel wrote [@addr, @addr + @len): append a WRITE of these bytes, even if they are unchanged, and update the
  * shadow.

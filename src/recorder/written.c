@@ -19,6 +19,18 @@ static void add_vector(struct ts_op_piece *p, uint64_t addr, uint64_t n, uint64_
 	}
 }
 
+/* Those that wait or wake write nothing; others set the word, or the second one. */
+static void compare_futex(struct ts_op_piece *p, const uint64_t *args)
+{
+	enum { COMMAND = 0x7f, WAKE_OP = 5, WAIT_BITSET = 9, WAKE_BITSET = 10 };
+	unsigned command = args[1] & COMMAND;
+
+	if (command < WAKE_OP || command == WAIT_BITSET || command == WAKE_BITSET)
+		return;
+	ts_maps_compare_range(p, args[0], 4);
+	ts_maps_compare_range(p, args[4], 4);
+}
+
 void ts_written_add(struct ts_call *c)
 {
 	const struct ts_calls *calls = ts_guest->calls;
@@ -35,6 +47,10 @@ void ts_written_add(struct ts_call *c)
 		add_vector(&c->ops, ts_maps_word(c->args[1] + 2 * word, word), ts_maps_word(c->args[1] + 3 * word, word), len);
 	else if (ts_calls_have(calls->advises, c->num))
 		ts_maps_compare_readable(&c->ops, c->args[0], c->args[1]);
+	else if (c->num == calls->futex)
+		compare_futex(&c->ops, c->args);
+	if (ts_calls_have(calls->truncate, c->num))
+		ts_maps_compare_path(&c->ops, c->args[0]);
 	if (!ts_calls_have(calls->files, c->num))
 		return;
 	ts_maps_compare_file(&c->ops, (int)c->args[0]);

@@ -76,6 +76,11 @@ def without_a_build_id_the_code_decides():
     said = run("query", trace, "executions", "scale", "--exec", other)
     differing = re.search(r"not the recorded program: its code differs in (\d+) of (\d+) bytes, the first at 0x", said)
     assert differing and 0 < int(differing[1]) <= 8 < int(differing[2]), said
+    more = "".join(f"int more{i}(int n) {{ return n * {i} + n / {i + 2}; }}\n" for i in range(20))
+    moved = build("moved", 4, more, options=("-Wl,--build-id=none",))
+    for _ in ("while the recording is being read", "with its index"):
+        said = gdb(trace, moved, "info line more3", "goto end")
+        assert "its code differs in" in said and "; ignored" in said and "moved.c" not in said, said
 
 
 @case

@@ -10,6 +10,7 @@
 
 #define PAGE_LEN  UINT64_C(0x1000)
 #define MAX_PAGES 16384u /* that are compared, of a file that may have any number */
+#define MAX_FIRST 1024u  /* that are compared before all of the recording has been read: a client waits */
 
 static bool compare_builds(struct ts_query *q, const struct ts_source *src, uint32_t process, uint64_t moved,
 			   struct ts_file_match *match, struct ts_error *err)
@@ -63,6 +64,25 @@ static bool add_page(struct ts_query *q, const struct ts_source *src, const stru
 	return true;
 }
 
+/*
+ * The first pages of a segment, executed or not: what of it will be executed has not been read yet, but memory of position 0
+ * may be in the recording.
+ */
+static bool compare_beginning(struct ts_query *q, const struct ts_source *src, const struct ts_object *o,
+			      const struct ts_elf_load *load, uint32_t process, uint64_t moved, unsigned *n_pages,
+			      struct ts_file_match *match, struct ts_error *err)
+{
+	uint64_t off = 0;
+
+	while (*n_pages < MAX_FIRST && off < load->file_len) {
+		if (!add_page(q, src, o, load, process, off, moved, match, err))
+			return false;
+		(*n_pages)++;
+		off += PAGE_LEN - ((load->addr + off + moved) & (PAGE_LEN - 1));
+	}
+	return true;
+}
+
 /* The pages of a segment in which code was executed. */
 static bool compare_segment(struct ts_query *q, const struct ts_source *src, const struct ts_object *o,
 			    const struct ts_elf_load *load, uint32_t process, uint64_t moved, unsigned *n_pages,
@@ -87,6 +107,7 @@ static bool compare_segment(struct ts_query *q, const struct ts_source *src, con
 bool ts_file_match(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, uint32_t process,
 		   uint64_t moved, struct ts_file_match *match, struct ts_error *err)
 {
+	bool is_read = ts_query_is_complete(q);
 	unsigned n_pages = 0;
 
 	*match = (struct ts_file_match){ 0 };
@@ -94,7 +115,7 @@ bool ts_file_match(struct ts_query *q, const struct ts_source *src, const struct
 		return false;
 	for (size_t i = 0; i < o->n_loads; i++) {
 		if (o->loads[i].prot & TS_PROT_EXEC &&
-		    !compare_segment(q, src, o, &o->loads[i], process, moved, &n_pages, match, err))
+		    !(is_read ? compare_segment : compare_beginning)(q, src, o, &o->loads[i], process, moved, &n_pages, match, err))
 			return false;
 	}
 	return true;

@@ -27,8 +27,8 @@ struct ts_file_match {
 
 /*
  * Compare @src, whose headers are @o, with what is known of memory of @process at position 0, where the file
- * lies @moved from where it is linked.  The bytes are those of pages in which code was executed, as far as the
- * recording has been read; in a PE file that was moved, words that differ by @moved are the same.
+ * lies @moved from where it is linked.  The bytes are those of pages in which code was executed or, while the recording is
+ * being read, of the first 1,024 pages of code; in a PE file that was moved, words that differ by @moved are the same.
  *
  * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).

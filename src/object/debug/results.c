@@ -137,12 +137,10 @@ static void add_union(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64_t 
 
 static void add_c_array(struct scalars *s, Dwarf_Die *die, const struct ts_die_facts *f, uint64_t off, unsigned depth)
 {
-	uint64_t n = ts_type_count_items(s->budget, die);
-	struct ts_die_facts item = { 0 };
-	Dwarf_Die type = f->type;
+	struct ts_die_facts item;
+	Dwarf_Die type;
+	uint64_t n = ts_type_array(s->budget, die, f, &type, &item);
 
-	if (f->has_type)
-		ts_type_strip(s->budget, &type, &item);
 	s->is_lost |= !item.size || n > TS_MAX_ITEMS || f->is_vector;
 	for (uint64_t i = 0; i < n && !s->is_lost && !s->is_long; i++)
 		add_type(s, &type, off + i * item.size, depth + 1);

@@ -12,6 +12,15 @@
 #include "src/search/budget.h"
 #include "src/ask/verb.h"
 
+/* Columns of the place of an instruction, from ordinal @first on. */
+#define TS_CODE_COLUMNS(first)                                           \
+	[first] = { .name = "pc", .type = TS_COLUMN_ADDR },              \
+	[(first) + 1] = { .name = "module", .type = TS_COLUMN_TEXT },    \
+	[(first) + 2] = { .name = "offset", .type = TS_COLUMN_ADDR },    \
+	[(first) + 3] = { .name = "function", .type = TS_COLUMN_TEXT },  \
+	[(first) + 4] = { .name = "file", .type = TS_COLUMN_TEXT },      \
+	[(first) + 5] = { .name = "line", .type = TS_COLUMN_NUMBER }
+
 struct ts_code_places;
 
 /* Returns NULL if memory is exhausted (TS_ENOMEM). */

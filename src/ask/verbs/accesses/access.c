@@ -19,7 +19,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
-#include "src/ask/verbs/unmapped.h"
+#include "src/ask/verbs/notes.h"
 
 /* A WHAT of at most this many bytes is shown as a whole in each row. */
 #define MAX_WHOLE 16u

@@ -7,7 +7,7 @@
 ssize_t ts_read_whole(int fd, void *to, size_t len, uint64_t off)
 {
 	uint8_t *p = to;
-	int before = errno; /* stays, unless it fails: callers tell an end from a failure by it */
+	int before = errno; /* stays, unless it fails: by it callers distinguish an end from a failure */
 	size_t got = 0;
 
 	while (got < len) {

@@ -203,7 +203,7 @@ static bool make_store(struct work *x, unsigned first, unsigned n)
 	return true;
 }
 
-/* strex and kin: the first register tells whether it was stored. */
+/* strex and kin: the first register determines whether it was stored. */
 static bool make_exclusive(struct work *x, unsigned n)
 {
 	ts_cs_add(&x->w, destination(x, 0), ts_op_nowhere(), TS_WAY_PROCESSOR);

@@ -123,7 +123,7 @@ bool ts_cs_is_one_of(const struct ts_cs_work *w, const char *words);
 /* ARM: vldN and vstN, whose operand @memory is the one in memory. */
 void ts_operands_arm_elements(struct ts_cs_work *w, bool is_thumb, unsigned memory);
 
-/* AArch64: shuffles of vectors.  Returns false if it is none. */
+/* AArch64: shuffles of vectors.  Returns false if it is not one. */
 bool ts_operands_a64_shuffle(struct ts_cs_work *w);
 
 /* Prepare the decoder for a family.  Return false if capstone cannot be opened for it. */

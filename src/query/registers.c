@@ -25,7 +25,7 @@
 struct waiting {
 	uint64_t last; /* the thread's last step; TS_NO_POS: it does not wait, and the rest is not set */
 	/*
-	 * the thread's next step, of which the registers are those after `last`; TS_NO_POS if there is none, or
+	 * the thread's next step, of which the registers are those after `last`; TS_NO_POS if none is found, or
 	 * instructions that were not recorded may have run before it
 	 */
 	uint64_t next;
@@ -220,7 +220,7 @@ static void put_pc(const struct ts_timeline *tl, uint64_t pc, bool has_pc, uint8
 		ts_arch_put(set->arch, data + reg->off, reg->len, pc);
 }
 
-/* The nearest cached registers of the thread at or before @pos in its chunk; NULL if there are none. */
+/* The nearest cached registers of the thread at or before @pos in its chunk; NULL if none is found. */
 static struct cached_regs *nearest_regs(struct ts_query *q, uint64_t pos, uint32_t thread)
 {
 	struct cached_regs *best = NULL;

@@ -61,7 +61,7 @@ static inline uint16_t ts_space_parts(const struct ts_space *sp, uint64_t addr, 
 	return (uint16_t)((bytes & 0xff ? 0xff : 0) | (bytes & 0xff00 ? 0xff00 : 0));
 }
 
-/* What ts_space_paint() takes bytes from. */
+/* The sources of the bytes of ts_space_paint(). */
 struct ts_painting {
 	const struct ts_space *sp;
 	const struct ts_image *image; /* below all layers; NULL: only what the recording shows */

@@ -128,7 +128,7 @@ static const char *without_sysroot(const struct ts_image *img, const char *path)
 	return len && !strncmp(path, img->real_sysroot, len) && path[len] == '/' ? path + len : NULL;
 }
 
-/* The source of @path in the sysroot, opened now if need be; UINT32_MAX when there is no such file. */
+/* The source of @path in the sysroot, opened now if need be; UINT32_MAX when the file does not exist. */
 static uint32_t open_in_sysroot(struct ts_image *img, const char *path)
 {
 	char name[PATH_MAX];

@@ -75,7 +75,7 @@ void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_
 /* The length of an address of the file, in bytes. */
 unsigned ts_type_addr_len(Elf *elf);
 
-/* EM_...; EM_NONE if the file does not say it. */
+/* EM_...; EM_NONE if the file does not have it. */
 unsigned ts_type_machine(Elf *elf);
 
 /* ----------------------------------------------------------------------------------- prototypes.c */

@@ -23,7 +23,7 @@
 
 struct ts_code_places;
 
-/* Returns NULL if memory is exhausted (TS_ENOMEM). */
+/* Returns an empty cache, which the caller frees.  Returns NULL if memory is exhausted (TS_ENOMEM). */
 struct ts_code_places *ts_code_places_new(const struct ts_ask *ask, struct ts_error *err);
 void ts_code_places_free(struct ts_code_places *c);
 
@@ -36,8 +36,8 @@ void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigne
 			   uint64_t pc, struct ts_budget *budget);
 
 /*
- * The module's ordinal + 1, 0 if no module contains the address: with @pc and @process it tells which cells ts_code_places_module()
- * fills.
+ * The module's ordinal + 1, 0 if no module contains the address: with @pc and @process it determines the cells that
+ * ts_code_places_module() fills.
  */
 size_t ts_code_places_module_number(struct ts_code_places *c, uint64_t pos, uint32_t process, uint64_t pc,
 				    struct ts_budget *budget);

@@ -223,7 +223,7 @@ static const struct filler *find_filler(const struct ts_query *q, const struct t
 }
 
 /*
- * Returns the system call of the step that wrote @place; NULL if there is none.  Calls of several threads may
+ * Returns the system call of the step that wrote @place; NULL if none is found.  Calls of several threads may
  * return at one step.  A register belongs to the call of its thread; memory belongs to the call that filled a
  * buffer there, or to the only call.
  */
@@ -466,7 +466,7 @@ static const struct ts_rows_ops ops = { sizeof(struct why), begin, next, close_w
 const struct ts_verb ts_verb_why = {
 	.name = "why",
 	.synopsis = "WHAT|branch [depth N] [inputs] [addresses]",
-	.help = "Tell where a value came from, or why the last branch went where it went.",
+	.help = "Show where a value came from, or what decided the last branch.",
 	.example = "why $sp",
 	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_WHAT,

@@ -133,7 +133,7 @@ static bool find_written_flags(struct compares *x, uint64_t pos, struct ts_decod
 /*
  * Set c->branch to the position of the branch that tests @flags, which step c->pos wrote.
  *
- * Returns TS_ITEM, TS_END if there is none, TS_FAIL.
+ * Returns TS_ITEM, TS_END if none is found, TS_FAIL.
  */
 static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t flags, struct ts_error *err)
 {
@@ -166,7 +166,7 @@ static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t 
 /* ------------------------------------------------------------------------------------------------- values */
 
 /*
- * Returns the transfer to flags from operand @order of the comparison, NULL if there is none.  An instruction
+ * Returns the transfer to flags from operand @order of the comparison, NULL if none is found.  An instruction
  * may also clear flags independent of its operands; these are fewer than the flags that depend on the
  * operands.
  */

@@ -183,7 +183,7 @@ static const struct ts_rows_ops ops = { sizeof(struct flows), begin, next, close
 const struct ts_verb ts_verb_flows = {
 	.name = "flows",
 	.synopsis = "WHAT [to KIND]",
-	.help = "Tell where a value went: what was copied or made of it, compared, used as an address or sent.",
+	.help = "Show where a value went: its copies, results, comparisons, uses as an address, and output.",
 	.example = "flows $sp to address first 5",
 	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_WHAT,

@@ -109,7 +109,7 @@ static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct 
 
 /*
  * The cells from the pc to the instruction's text are the same for the same decoded instruction in the same module: their
- * id, 0 if there is none or not all bytes are known.
+ * id, 0 if none is found or not all bytes are known.
  */
 static uint64_t id_of(struct steps *x, uint64_t pos, const struct ts_decoded *d, unsigned len, struct ts_budget *budget)
 {

@@ -384,12 +384,12 @@ static void compare_messages(Addr headers, UWord n)
 		compare_message(headers + i * 8 * sizeof(UWord));
 }
 
-/* What calls write without a callback of Valgrind's, or with a shorter one: at the address in an argument, so many bytes. */
+/* What calls write without a callback of Valgrind's, or with a shorter one: at the address in an argument, this number of bytes. */
 static const struct {
 	UInt num;
 	UChar arg;
 	UShort len;
-	UChar n_args;     /* the call has this argument only if it has so many */
+	UChar n_args;     /* the call has this argument only if its number of arguments is this */
 	Bool is_any_word; /* or the argument is a number: up to PAGE */
 } results[] = {
 	{ __NR_ppoll, 2, 16, 0, False },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tool's files share.  The tool has no libc: only Valgrind's functions and system calls of its own.
+ * Declarations that the tool's files share.  The tool has no libc: only Valgrind's functions and system calls of its own.
  */
 #ifndef TS_RECORDER_VG_TOOL_H
 #define TS_RECORDER_VG_TOOL_H
@@ -65,6 +65,7 @@ Bool ts_is_alive(Int pid);
 /* Parse the option's text: RECORDER:CHUNKS:BYTES-OF-A-CHUNK:FIFO.  Returns False if it is malformed. */
 Bool ts_follow_take(const HChar *text);
 
+/* Returns True if the option was given. */
 Bool ts_follow_is_on(void);
 
 /*
@@ -93,7 +94,7 @@ struct ts_place {
 	const HChar *name; /* of the function, or of the source file */
 };
 
-/* A number that a colon ends; *at becomes what follows.  Returns False if there is none. */
+/* Read a number that ends with a colon; *at is set to the byte after the colon.  Returns False if no such number is at *at. */
 Bool ts_take_number(const HChar **at, ULong *n);
 
 /*
@@ -161,7 +162,7 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 /* Restart the numbers of blocks at the first one. */
 void ts_translate_restart(void);
 
-/* Valgrind's callback: add the code that logs a block's executions. */
+/* Valgrind's callback: add the code that logs a block's executions.  Returns the new block, which Valgrind frees. */
 IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		   const VexArchInfo *host, IRType guest_word, IRType host_word);
 
@@ -173,7 +174,7 @@ void ts_kernel_track(void);
 /* Log the registers and the open system calls of all threads; @now is the last one. */
 void ts_kernel_log_threads(ThreadId now);
 
-/* The system's number of a thread; 0 if there is no such thread. */
+/* The system's number of a thread; 0 if the thread does not exist. */
 UInt ts_kernel_lwp(ThreadId tid);
 
 /* The stack pointer when the program began. */

@@ -60,7 +60,7 @@ static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map,
 	return object;
 }
 
-/* On x86-64 the ABI tells where the program's block lies, with a dynamic linker or without. */
+/* On x86-64 the ABI determines where the program's block lies, with a dynamic linker or without. */
 static bool program_by_abi(const struct rsp_session *s, uint32_t thread, uint64_t *addr, struct ts_error *err)
 {
 	uint64_t below = block_of_program(s);

@@ -261,7 +261,7 @@ static bool is_finished(const struct rsp_connection *c)
 	return !c->frame.out.len && (c->session.is_closing || (c->is_eof && !has_work(c)));
 }
 
-/* Was something that the client said, or is told, lost?  It would take what follows for the answer. */
+/* Was a part of a packet or of a reply lost? The client would regard the next reply as the answer. */
 static bool has_lost(const struct rsp_connection *c)
 {
 	bool is_lost = c->has_lost_text || !rsp_framing_ok(&c->frame) || !ts_buf_ok(&c->waiting);

@@ -90,7 +90,7 @@ static void add_x86(struct tenet_names *n, const struct ts_regset *set, char siz
 	}
 }
 
-/* Which registers tell of a system call: the number's, or rcx; and up to three that it changes. */
+/* The registers that show a system call: the number's, or rcx; and up to three that it changes. */
 static void add_call(struct tenet_names *n, const struct ts_regset *set, const char *call,
 		     const char *const results[3])
 {
@@ -140,7 +140,7 @@ void tenet_names_init(struct tenet_names *n, const struct ts_regset *set)
 
 /* ------------------------------------------------------------------------------------------------- items */
 
-/* Digits and 16, letters of names and 32; 64: what stands between items. */
+/* Digits and 16, letters of names and 32; 64: what is between items. */
 #define DIGIT 16
 #define NAME  32
 #define BLANK 64

@@ -68,7 +68,7 @@ static bool is_numbered(const struct word *w, char letter, unsigned last)
 	return n <= last;
 }
 
-/* What a register's name tells. */
+/* Facts that follow from a register's name. */
 static void note_name(struct tenet_head *h, const struct word *name, const struct word *value)
 {
 	static const struct {

@@ -437,7 +437,7 @@ static bool may_be_inside(unsigned kind, unsigned holder)
 	}
 }
 
-/* The ops in a SYSCALL, a SIGNAL or a GAP; *has_exit tells whether one of them is EXIT. */
+/* The ops in a SYSCALL, a SIGNAL or a GAP; *has_exit determines whether one of them is EXIT. */
 static bool apply_inner(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err)
 {

@@ -63,7 +63,7 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 }
 
 /*
- * An inspection of the first frames.  Returns false if there is no std frame among them, if they cannot be read, or
+ * An inspection of the first frames.  Returns false if none of them is a std frame, if they cannot be read, or
  * if memory is exhausted.
  */
 static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)

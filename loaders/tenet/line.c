@@ -204,7 +204,7 @@ static inline bool is_at_end(struct scan *s)
 	return s->p == s->end || *s->p == ',';
 }
 
-/* A number of at most @bits bits, 32 or 64.  Returns false if there are no digits, or too many. */
+/* A number of at most @bits bits, 32 or 64.  Returns false if no digits follow, or too many. */
 static inline bool take_number(struct scan *s, unsigned bits, uint64_t *value)
 {
 	const uint8_t *p = s->p, *first;
@@ -289,7 +289,7 @@ static inline void take_register(struct scan *s, const struct regmap_slot *slot)
 		ts_steps_effect(s->out, TS_FX_REG_WRITE, slot->off, slot->len);
 }
 
-/* The bytes at s->p, to the batch's data.  Returns how many; 0 if there are no pairs of digits. */
+/* The bytes at s->p, to the batch's data.  Returns their number; 0 if no pair of digits follows. */
 static inline size_t take_bytes(struct scan *s)
 {
 	struct ts_steps *out = s->out;

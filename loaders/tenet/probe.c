@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first lines of a file: is it a Tenet log?  There is no magic number, but every line is a list of names
+ * The first lines of a file: is it a Tenet log?  The format has no magic number, but every line is a list of names
  * and hex values, and one of the names is a program counter.
  */
 #include "log.h"

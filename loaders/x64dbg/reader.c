@@ -306,7 +306,7 @@ static enum ts_next last_step(struct x64dbg_reader *r, struct ts_steps *out)
 }
 
 /*
- * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only
+ * No block follows.  The last one is the state at the end; only where it is the only one, or the only
  * one of its thread's turn, its instruction is a step, so that its registers belong to a position.
  */
 static __attribute__((noinline)) enum ts_next end_steps(struct x64dbg_reader *r, struct ts_steps *out,
@@ -426,7 +426,7 @@ static enum ts_next next_any(struct x64dbg_reader *r, struct ts_steps *out, stru
 		r->skip--;
 		return TS_FAIL;
 	}
-	if (state != TS_ITEM && !is_step(r, r->ahead)) /* there is no later step that could show it */
+	if (state != TS_ITEM && !is_step(r, r->ahead)) /* no later step can show it */
 		tell_before(r, r->ahead, out);
 	x64dbg_insn_append_unseen(r->cur->insn, out);
 	ts_steps_close(out, r->cur->at.pc, r->cur->at.b.n_opcode, r->cur->thread);

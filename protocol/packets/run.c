@@ -84,7 +84,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 	return RSP_REPLIED;
 }
 
-/* A job has begun, or there was no memory for it. */
+/* A job has begun, or memory is exhausted. */
 static enum rsp_done begun(struct rsp_reply *r, bool has_begun)
 {
 	if (has_begun)

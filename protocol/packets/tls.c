@@ -18,7 +18,7 @@
 #include "src/query/files/tls.h"
 
 /*
- * The distance of the program's block below the thread pointer; 0 if there is no block, or it is not known.
+ * The distance of the program's block below the thread pointer; 0 if the program has no block, or if it is unknown.
  */
 static uint64_t block_of_program(const struct rsp_session *s)
 {

@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------------------------------------- selection */
 
-/* There is no such frame, or none yet. */
+/* The frame does not exist, or not yet. */
 static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
 {
 	if (rsp_tracing_has_run(&s->tracing) ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))

@@ -322,7 +322,7 @@ static void end_input(struct rsp_connection *c)
 		rsp_session_interrupt(&c->session);
 }
 
-/* Read; if there is no input yet, wait until @until. */
+/* Read; without input, wait until @until. */
 static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
 {
 	ssize_t n;
@@ -351,7 +351,7 @@ static bool is_known(struct rsp_connection *c, uint8_t first)
 /*
  * Read the client's input, and answer it.
  *
- * Returns false if there was no input or it was the last, or if the connection is gone.
+ * Returns false if no input was read, if it was the last, or if the connection is closed.
  */
 static bool take_input(struct rsp_connection *c, int64_t until)
 {

@@ -660,7 +660,7 @@ bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc)
 	for (uint32_t i = 0; i < tr->n_threads && !tr->is_failed; i++) {
 		struct ts_call_thread *t = &tr->threads[i];
 
-		t->n_held = MAX_HELD - 1; /* there are no more steps to wait for */
+		t->n_held = MAX_HELD - 1; /* no steps follow */
 		settle(tr, t, end_pc, i == tr->last);
 		if (t->todo & TS_TODO_HELD && !tr->is_failed)
 			end_calls(tr, t, ts_stacks_current(&t->stacks)->n - 1, t->held_pos, 0, false);

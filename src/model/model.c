@@ -222,7 +222,7 @@ bool ts_model_has_frames(const struct ts_model *m)
 	return m->rec->frames != NULL;
 }
 
-/* The path of the file that has the calls; NULL: the index has them, or there is none. */
+/* The path of the file that has the calls; NULL: the index has them, or the model has no index. */
 static const char *calls_path(const struct ts_timeline *tl)
 {
 	for (unsigned i = 0; tl->sections[i]; i++) {

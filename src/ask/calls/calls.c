@@ -284,7 +284,7 @@ out_of_memory:
 	return TS_FAIL;
 }
 
-/* Have the next entry ready.  Returns TS_ITEM when it is there, or there are no more. */
+/* Have the next entry ready.  Returns TS_ITEM when it is there, and after the last one. */
 static enum ts_next look_for_entry(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_next got = TS_ITEM;

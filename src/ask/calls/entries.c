@@ -69,7 +69,7 @@ static void add_executed(void *user, const struct ts_executed *x)
 
 /*
  * The last step of the thread that can have called and be followed by the callee's first instruction, TS_NO_POS if
- * there is none.
+ * none is found.
  */
 static uint64_t last_caller(const struct ts_entries *e, uint32_t thread)
 {

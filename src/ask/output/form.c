@@ -383,7 +383,7 @@ static void fit_columns(struct ts_form *form)
 		form->columns[which[n]] = shown[n];
 }
 
-/* Choose columns by the first rows, and print their names.  @is_end: there are no others. */
+/* Choose columns by the first rows, and print their names.  @is_end: no rows follow. */
 static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out)
 {
 	unsigned n = form->verb->n_columns;

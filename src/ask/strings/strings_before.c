@@ -3,7 +3,7 @@
  * Of a short part of the recording: which of its texts are first seen there?
  *
  * Only the steps of the part were examined, so a text may have been seen before.  The chunks that access bytes of such
- * texts are looked into, the last one first, until all texts were seen, or there is no other chunk.
+ * texts are looked into, the last one first, until all texts were seen, or up to the first chunk.
  */
 #include "strings_parts.h"
 

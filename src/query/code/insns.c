@@ -67,7 +67,7 @@ void ts_insns_free(struct ts_insns *x)
 
 /*
  * The last chunk up to @chunk in which one of @len bytes at @addr may have become another one; TS_NO_CHUNK if
- * there is none.
+ * none is found.
  */
 static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t addr, unsigned len,
 			    uint64_t chunk)

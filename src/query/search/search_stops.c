@@ -28,7 +28,7 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
 
 /*
  * The nearest position from @pos on that the filter admits, in the direction of the search; TS_NO_POS if
- * there is none.
+ * none is found.
  */
 static uint64_t nearest_admitted(const struct ts_search *s, uint64_t pos)
 {
@@ -96,7 +96,7 @@ static bool is_beaten(const struct ts_search *s, uint64_t step)
 
 /*
  * In the direction of the search, the first event of the kind at step @from or farther; beyond the last one if
- * there is none, and so is what comes before the first.
+ * none is found, and so is what comes before the first.
  */
 static uint64_t first_event(const struct ts_search *s, enum ts_event_kind kind, uint64_t from)
 {

@@ -202,7 +202,7 @@ static enum ts_walked start_search(struct ts_walk *w, struct ts_error *err)
 	return TS_WALK_ON;
 }
 
-/* The position up to which there is no stop. */
+/* The position up to which nothing is a stop. */
 static uint64_t reached(const struct ts_walk *w)
 {
 	return w->state == TS_WALK_SEARCHING ? ts_search_reached(&w->search) : w->from;

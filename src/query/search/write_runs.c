@@ -284,7 +284,7 @@ static void take_known(struct ts_run_search *s, uint64_t pos)
 
 /*
  * Look for the run's last start at @pos or before, if it can be after the best one so far.  Returns false if
- * there is none at all.
+ * none is found at all.
  */
 static bool look_up(struct ts_run_search *s, struct ts_write_run *r, const struct ts_query *q, uint64_t pos)
 {

@@ -145,7 +145,7 @@ uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos,
 
 /*
  * Ordinal of the first (last) instruction of a run in [from, to] whose address is in [first, last]; -1 if
- * there is none.
+ * none is found.
  */
 static int first_insn(const struct ts_runs *r, const struct ts_run *x, uint64_t from, uint64_t first,
 		      uint64_t last)

@@ -396,7 +396,7 @@ define when
   end
 end
 document when
-Where this session stands in the recording: position, thread and pc; "when at PLACE": where PLACE is.
+The position of this session in the recording, its thread and pc; "when at PLACE": where PLACE is.
 Position K is the state before instruction K of the recording, from 0.
 end
 

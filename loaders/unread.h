@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * Looks at the first @len bytes of the file called @name.
+ * Examines the first @len bytes of the file called @name.
  *
  * Returns one sentence, a literal.
  * Returns NULL if the file is not known.

@@ -8,7 +8,7 @@
  *       16   8  architecture, 24 8 machine: numbers of an old BFD (arch.c)
  *       32   8  n, how many frames; 0 until the recorder closes the file
  *       40   8  T, file offset of the index; 0 until then
- *       48   8  from version 2 on: length of the meta frame, which says who recorded what; then it
+ *       48   8  from version 2 on: length of the meta frame, which names the recorder and the program; then it
  *        .      frames: length (8), message; one after the other
  *        T   8  m, then file offsets (8 each) of frames m, 2m, ...
  *
@@ -212,7 +212,7 @@ static bool find_end(struct bap *rec, uint64_t toc, struct ts_error *err)
 		rec->is_closed = true;
 		if (!rec->n_frames)
 			ts_recording_warn(&rec->base,
-					  "the header says that there are no frames, but has an index");
+					  "the header counts no frames, but has an index");
 		return bap_toc_open(rec, err);
 	}
 	return true;
@@ -278,8 +278,8 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec, stru
 }
 
 /*
- * The recorder that lists all registers before each instruction does not say so; its file version and the
- * case of its names tell (detect.c).  It never lists the flags after an instruction.
+ * The recorder that lists all registers before each instruction does not say so; its file version and the case of its names
+ * identify it (detect.c).  It never lists the flags after an instruction.
  */
 static bool tell_recorder(struct bap *rec, struct ts_error *err)
 {

@@ -32,7 +32,7 @@ static bool is_failure(const struct ts_error *err)
 }
 
 /*
- * Look at up to @n frames: @look is called with each std frame, and with others, where @std is NULL.  Frames
+ * Examine up to @n frames: @look is called with each std frame, and with others, where @std is NULL.  Frames
  * with damaged contents are passed over.
  */
 static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user, struct ts_error *err)
@@ -63,7 +63,7 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 }
 
 /*
- * A look at the first frames.  Returns false if there is no std frame among them, if they cannot be read, or
+ * An inspection of the first frames.  Returns false if none of them is a std frame, if they cannot be read, or
  * if memory is exhausted.
  */
 static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)

@@ -224,10 +224,9 @@ static inline bool bap_plan_is_for(const struct bap_plan *plan, const struct bap
 }
 
 /*
- * Returns the plan that fits the frame.
- * Returns NULL if no plan does.
- * Because programs repeat themselves, the plan that followed the last plan the time before is tried first,
- * and is prefetched one frame ahead.
+ * Returns the plan that fits the frame, borrowed from the plans.
+ * Returns NULL if no plan does. Because programs repeat themselves, the plan that followed the last plan the time before is
+ * tried first, and is prefetched one frame ahead.
  */
 static inline const struct bap_plan *bap_plans_find(struct bap_plans *ps, const struct bap_plan_frame *f)
 {

@@ -36,10 +36,10 @@ enum bap_x86_loss {
 	BAP_LOSS_RESULTS, /* the status flags, the accumulator and its extension */
 };
 
-/*
- * bap_x86_loss() decides from the instruction's bytes.  bap_lose_x86() makes the registers of a loss unknown.
- */
+/* Returns the registers that are lost, which the bytes of the instruction @raw determine. */
 enum bap_x86_loss bap_x86_loss(const struct bap *rec, const struct pb_value *raw);
+
+/* Make the registers of a loss unknown. */
 void bap_lose_x86(struct bap_known *k, struct bap_thread *t, enum bap_x86_loss loss);
 
 /*
@@ -52,8 +52,8 @@ void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb
 bool bap_is_trap(const struct bap *rec, const struct bap_thread *t, const struct pb_value *raw);
 
 /*
- * Make the registers unknown that the instruction at @pc writes according to its encoding.  For instructions
- * without any operand in the frame: system calls, and instructions that a helper of the emulator executes.
+ * Make the registers unknown that the instruction at @pc writes according to its encoding. It is called for instructions
+ * without operands in the frame: system calls, and instructions that a helper of the emulator executes.
  */
 void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, const struct pb_value *raw);
 

@@ -58,7 +58,7 @@ static void see_snapshot(struct bap_course *co, struct bap_thread *t, struct ts_
 /*
  * ARM's carry contradicts what was known: tracewrap evaluates the carry out of a shifted or rotated operand
  * before it logs the flags, so that what it logs as the value before the instruction may be the result.  It
- * is taken for that if the list after the instruction says the same.
+ * is regarded as that if the list after the instruction says the same.
  */
 static void check_carry(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
 			struct ts_cursor *frame)
@@ -75,7 +75,7 @@ static void check_carry(struct bap_course *co, struct bap_thread *t, const struc
 			f->value ^= BAP_ARM_C;
 			bap_warn(co->known.look,
 				 "carry flags before an instruction that contradict what is known and "
-				 "equal its result are taken for the result");
+				 "equal its result are regarded as the result");
 			return;
 		}
 	}

@@ -6,7 +6,7 @@
  * state before the next instruction.  Only a system call's frame belongs to the std frame after it that has
  * its address.
  *
- * Every BAP_FORGET steps the reader forgets what it told the model of the registers, which keeps decode
+ * Every BAP_FORGET steps the reader forgets the registers that it has reported to the model, which keeps decode
  * points there small.
  */
 #include "trace.h"
@@ -32,7 +32,7 @@ struct bap_reader {
 /*
  * A frame is damaged: where the index knows a later one, the trace goes on there.
  *
- * Returns true with everything unknown, as part of the open step.  Returns false if there is none, or with
+ * Returns true with everything unknown, as part of the open step.  Returns false if none is found, or with
  * another *damage if the index cannot be read.
  */
 static bool go_on_after(struct bap_reader *r, struct ts_error *damage)
@@ -102,7 +102,7 @@ static bool read_damaged(struct bap_reader *r, struct ts_error *damage, uint64_t
 	return go_on_after(r, damage);
 }
 
-/* ARM: the next frame of the thread tells the instruction set that this instruction changed to. */
+/* ARM: the next frame of the thread determines the instruction set that this instruction changed to. */
 static void look_at_next_mode(struct bap_reader *r, struct bap_thread *t)
 {
 	const struct pb_message *std;
@@ -195,8 +195,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /*
- * A decode point: offset of the frame, from the first one on; frame, step, end; what the frames before it
- * told.
+ * A decode point: offset of the frame, from the first one on; frame, step, end; what the frames before it reported.
  */
 static bool point(struct ts_reader *base, struct ts_point *p)
 {

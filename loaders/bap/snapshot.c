@@ -86,8 +86,8 @@ static void disown(struct bap_shown *s, uint32_t first, uint32_t end)
 /*
  * Operand @i takes the bytes without an owner.
  *
- * Returns whether seeing it again would change nothing: it owns all its bytes, and the model was told their
- * values.  Flags never are settled, because they are combined from the whole list.
+ * Returns whether seeing it again would change nothing: it owns all its bytes, and the model has their values.  Flags never are
+ * settled, because they are combined from the whole list.
  */
 static bool settle(struct bap_shown *s, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {

@@ -19,7 +19,7 @@
 
 struct bap_shown {
 	const struct bap *rec;       /* borrowed */
-	const struct bap_thread *of; /* the thread of the list; NULL: there is none */
+	const struct bap_thread *of; /* the thread of the list; NULL: the list has no such thread */
 	uint32_t n;
 	struct bap_shown_op {
 		const struct regmap_slot *slot;

@@ -185,7 +185,7 @@ void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint3
 	bap_shown_changed(k->shown, t, off, len);
 	ts_steps_effect(k->out, TS_FX_REG_WRITE, off, len);
 	memset(t->state + off, BAP_UNREPORTED, len);
-	for (unsigned i = 0; i < t->n_last; i++) /* of those that are lost in part the state tells */
+	for (unsigned i = 0; i < t->n_last; i++) /* the state has those that are lost in part */
 		if (t->last[i].off >= off && t->last[i].off + t->last[i].len <= off + len)
 			t->last[i].len = 0;
 }

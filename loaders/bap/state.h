@@ -6,7 +6,7 @@
  * all registers produce effects only for changes.  Flags that are logged bit by bit are combined here: a byte
  * of a flag register is reported when all its bits are known.
  *
- * To tell, or report, a value is to append an effect with it to the reader's open step.  Offsets and data are
+ * To report a value is to append an effect with it to the reader's open step.  Offsets and data are
  * those of the 'g' layout.
  */
 #ifndef LOADERS_BAP_STATE_H

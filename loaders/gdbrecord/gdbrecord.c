@@ -6,9 +6,9 @@
  *      log            log.c    groups of what each instruction changed, in a PT_NULL segment
  *
  * Group k takes position k to position k + 1.  gdb noted before each instruction what its decoder expected to
- * change, and swapped the notes with memory and registers while it ran back to position 0: a value stands at
+ * change, and swapped the notes with memory and registers while it ran back to position 0: a value is at
  * the end of the time until the next record of the same place.  What gdb missed shows too early; of that only
- * rax before `syscall` can be told from the file (rax_lookahead.c).
+ * rax before `syscall` can be determined from the file (rax_lookahead.c).
  *
  * gdb's counts of instructions, which `record goto` takes, are higher by the count of the first group.
  */
@@ -32,7 +32,7 @@ struct file {
 	uint32_t name; /* in names */
 };
 
-/* What the notes tell, while they are read. */
+/* Facts from the notes, while they are read. */
 struct notes {
 	struct gdbrecord *rec; /* borrowed */
 	struct ts_error *err;
@@ -80,7 +80,7 @@ static uint64_t initial_value(const struct gdbrecord *rec, unsigned number)
 }
 
 /*
- * The first thread of the file is the one that was recorded.  The notes of the others tell where they were
+ * The first thread of the file is the one that was recorded.  The notes of the others determine where they were
  * when the file was saved, which is not position 0: they may have run.
  */
 static bool take_thread(struct notes *n, const struct core_note *note)
@@ -108,7 +108,7 @@ static bool take_thread(struct notes *n, const struct core_note *note)
 
 /*
  * The program's name (16 bytes) and its arguments (80 bytes) are at the note's end.  The arguments are one text,
- * cut at its length, with blanks between them: blanks within one are taken for such.
+ * cut at its length, with blanks between them: blanks within one are regarded as such.
  */
 static bool take_program(struct notes *n, const struct core_note *note)
 {
@@ -281,7 +281,7 @@ static void put_regions(struct notes *n)
 	}
 }
 
-/* The program's entry point, as the auxiliary vector has it.  Returns false if that does not tell. */
+/* The program's entry point, as the auxiliary vector has it.  Returns false if that does not determine it. */
 static bool find_entry(const struct gdbrecord *rec, uint64_t *entry)
 {
 	struct ts_error odd = { 0 };

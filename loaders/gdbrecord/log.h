@@ -75,6 +75,7 @@ static inline struct ts_cursor log_cursor(struct ts_window *w, uint64_t off, str
 bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_place *at,
 		  struct log_record *rec);
 
+/* The big-endian number at @p. */
 static inline uint32_t log_be32(const uint8_t *p)
 {
 	uint32_t v;

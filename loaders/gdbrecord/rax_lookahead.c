@@ -36,7 +36,7 @@ static bool look_at_group(struct ahead *a, struct ts_cursor *c, struct ahead_gro
 	return ts_ok(c);
 }
 
-/* Look at groups from @c on, until one decides. */
+/* Examine groups from @c on, until one decides. */
 static void look(struct ahead *a, struct ts_cursor *c)
 {
 	uint64_t off = c->off;

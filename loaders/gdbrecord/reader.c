@@ -18,7 +18,7 @@
 /* Memory of one record is taken in pieces of this size. */
 #define PIECE 65536u
 
-/* The bit of ARM's cpsr that tells Thumb. */
+/* The Thumb bit of ARM's cpsr. */
 #define THUMB 0x20u
 
 struct reader {

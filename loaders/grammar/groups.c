@@ -36,7 +36,7 @@ bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head 
 
 /* --------------------------------------------------------------------------------------- sizes, events */
 
-/* The largest access of which no line and no code tells the size. */
+/* The largest access of which no line and no code determines the size. */
 #define MAX_SIZE 64u
 
 void grammar_append_sizes(struct ts_steps *out, uint64_t mask)

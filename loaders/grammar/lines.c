@@ -210,7 +210,7 @@ static bool tell_module(struct grammar_lines *l, const struct grammar_head *head
 	return done;
 }
 
-/* So much of a line that is too long is looked at: it may be that of a module with its bytes. */
+/* So much of a line that is too long is examined: it may be that of a module with its bytes. */
 #define LONG_HEAD 4096u
 
 /* A line that is longer than lines may be. */
@@ -355,8 +355,8 @@ static void tell_line(struct grammar_lines *l, struct grammar_head *head, struct
 /* ------------------------------------------------------------------------------------------------ groups */
 
 /*
- * Does the line begin a group?  One that may join does not, where the group has no registers yet.  Where lines tell
- * the threads of dumps, each dump is a group, and these lines are none.
+ * Does the line begin a group?  One that may join does not, where the group has no registers yet.  If lines name the threads of
+ * dumps, each dump is a group, and these lines are not groups.
  */
 static bool is_head(const struct grammar_lines *l, const struct grammar_head *head)
 {
@@ -395,7 +395,7 @@ static void swap_halves(struct grammar_line *line)
 	memcpy(line->code + 2, half, 2);
 }
 
-/* A compressed instruction of RISC-V whose code is padded to that of others: its low bits tell its length. */
+/* A compressed instruction of RISC-V whose code is padded to that of others: its low bits determine its length. */
 static void drop_padding(struct grammar_line *line)
 {
 	if (line->n_code == 4 && (line->code[0] & 3) != 3 && !line->code[2] && !line->code[3])

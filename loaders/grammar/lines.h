@@ -89,7 +89,7 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
  * lines and of lines before the first group are appended to @out.
  *
  * Returns TS_ITEM with the group in l->group.
- * Returns TS_END if there is no other group.
+ * Returns TS_END after the last group.
  * Returns TS_FAIL if the source cannot be read (TS_EIO, TS_ETRUNC).
  * Returns TS_FAIL if memory is exhausted (TS_ENOMEM).
  * After a failure the caller returns to an earlier place with grammar_lines_go().

@@ -323,7 +323,7 @@ static uint32_t wanted_features(const struct ts_arch *arch)
 	return ts_arch_features(arch, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
-/* Lines that are longer tell nothing of the processor. */
+/* Lines that are longer say nothing of the processor. */
 #define MAX_HEAD_LINE 2048u
 /*
  * The bytes of the beginning of a file that are scanned; if the file begins with the grammar's `begin`, all
@@ -417,7 +417,7 @@ static bool read_head(struct grammar_log *log, const struct ts_loader_options *o
 	       grammar_names(&log->map, &log->g, &log->base.regs, err);
 }
 
-/* A module of position 0 that is the program of --exec tells where that lies. */
+/* A module of position 0 that is the program of --exec determines where that lies. */
 static bool find_program(const struct ts_steps *initial, const char *path, uint64_t *base)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -504,7 +504,7 @@ static bool take_grammar(struct grammar_log *log, const struct ts_loader_options
 	return done || ts_fail_prefix(err, "%s", ts_source_name(opt->grammar));
 }
 
-/* The files of other threads tell the recording from others. */
+/* The files of other threads distinguish the recording from others. */
 static const struct ts_source *take_files(struct grammar_log *log, const struct ts_source *src,
 					  const struct ts_loader_options *opt, struct ts_error *err)
 {

@@ -29,7 +29,7 @@ void grammar_later_fini(struct grammar_later *l);
  * Append to @out the writes of the last instruction of a thread, with unknown values.  They are listed on the
  * next line of that thread at or after file offset @off; @thread is its number on lines.  If that line has no
  * accesses, TS_FX_UNSEEN is appended, because the kernel may have written.  *is_told is set to false, and
- * nothing is appended, if there is no such line nearby or if it cannot be parsed.
+ * nothing is appended, if no such line is nearby or if it cannot be parsed.
  *
  * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if memory is exhausted (TS_ENOMEM).

@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) bool tell_state(struct grammar_read
 				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
 }
 
-/* Is the group a state?  It has a program counter, and, where tags tell the threads, a thread. */
+/* Is the group a state?  It has a program counter, and, where tags determine the threads, a thread. */
 static bool is_state(const struct grammar_reader *r)
 {
 	const struct grammar_head *head = r->lines.group;
@@ -120,7 +120,7 @@ static bool is_state(const struct grammar_reader *r)
 	return head->line.has & HAS_PC && (!r->log->has_tags || head->line.has & HAS_THREAD);
 }
 
-/* The next group that is a state.  What other groups show of code is told. */
+/* The next group that is a state.  The code that other groups show is reported. */
 static inline __attribute__((always_inline)) enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
 {
 	enum ts_next next;
@@ -189,9 +189,9 @@ static void take_place(const struct grammar_reader *r, uint32_t thread, struct g
 }
 
 /*
- * Another thread's state comes next: what the thread that ran last did is not on that line.  Its code tells it, or its next
- * line, if that is not far away; else all memory is unknown.  *is_told gets whether it is told.  Returns false if the
- * source cannot be read, or memory is exhausted.
+ * Another thread's state comes next: what the thread that ran last did is not on that line.  It follows from the code, or from
+ * the thread's next line, if that is not far away; else all memory is unknown.  *is_told is set to whether it is determined.
+ * Returns false if the source cannot be read, or memory is exhausted.
  */
 static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struct ts_steps *out, bool *is_told, struct ts_error *err)
 {

@@ -62,7 +62,7 @@ bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *fr
 /* Make all registers of all threads unknown. */
 void grammar_files_forget(struct grammar_files *f);
 
-/* Their part of a decode point, which tells if it is bad.  Returns false if memory is exhausted. */
+/* Their part of a decode point, which determines if it is bad.  Returns false if memory is exhausted. */
 bool grammar_files_point(struct grammar_files *f, struct ts_point *p, uint32_t n_threads);
 
 #endif

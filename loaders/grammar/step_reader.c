@@ -178,7 +178,7 @@ bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err)
 		return false;
 	if (next == TS_END)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "no line is an instruction");
-	for (uint32_t i = 0; i < initial->n_effects; i++) /* there are no reads at position 0 */
+	for (uint32_t i = 0; i < initial->n_effects; i++) /* nothing is read at position 0 */
 		initial->effects[i].is_hidden |= initial->effects[i].kind == TS_FX_READ;
 	tell_module(r, r->lines.group, initial);
 	log->first = r->lines.group->begin;

@@ -51,7 +51,7 @@ void grammar_tags_add(struct grammar_tags *t, uint64_t thread, uint64_t pc);
  */
 bool grammar_tags_take(struct grammar_tags *t, uint64_t pc, uint64_t *thread, bool *is_unsure);
 
-/* Their part of a decode point, which tells if it is bad. */
+/* Their part of a decode point, which determines if it is bad. */
 void grammar_tags_point(struct grammar_tags *t, struct ts_point *p);
 
 #endif

@@ -98,7 +98,7 @@ static bool read_field(struct ts_cursor *c, const struct pb_message_def *def, ui
 }
 
 /*
- * Read the fields from @p on that stand in the order of their numbers, each at most once, as far as they are
+ * Read the fields from @p on that are in the order of their numbers, each at most once, as far as they are
  * numbers and bytes; those that are not there are zero.
  *
  * Returns where the first other one begins (a damaged one too), or @end.

@@ -68,8 +68,8 @@ static inline uint64_t pb_join_sevens(uint64_t word)
 }
 
 /*
- * A varint of up to ten bytes at @p, which ends before @end.  Up to eight bytes are processed together:
- * addresses have any length, so that the end of a loop would be mispredicted.
+ * A varint of up to ten bytes at @p, which ends before @end.  The result points into the caller's bytes.  Up to eight bytes
+ * are processed together: addresses have any length, so that the end of a loop would be mispredicted.
  *
  * Returns the end of the varint in the caller's bytes, with its value in *n.
  * Returns NULL if it is longer or does not end.
@@ -161,6 +161,7 @@ static inline bool pb_next_item(struct ts_cursor *list, const struct pb_message_
 	return true;
 }
 
+/* Returns true if the message has field @number. */
 static inline bool pb_has(const struct pb_message *m, unsigned number)
 {
 	return m->present >> (number - 1) & 1;

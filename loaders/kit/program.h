@@ -49,7 +49,7 @@ bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *
 
 /*
  * Append effects that make all memory unknown, except the program's bytes in @memory.  For recordings with a
- * file for each thread, where the next file begins: it has the memory as that thread saw it.
+ * file for each thread, where the next file begins: it has the memory that this thread saw.
  */
 void kit_program_forget(const struct ts_image *memory, struct ts_steps *out);
 

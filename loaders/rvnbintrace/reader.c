@@ -49,12 +49,12 @@ struct rvn_reader {
 	struct ts_cursor c;          /* over the bytes in the window that come next */
 	uint64_t n;                  /* events before this place */
 	uint8_t *kept;               /* owned; current values */
-	uint8_t x87[RVN_X87_LEN];    /* as the steps so far tell them */
+	uint8_t x87[RVN_X87_LEN];    /* as the steps so far show them */
 	const struct rvn_span *span; /* where memory was written last, NULL at first */
 	uint64_t data_len;           /* memory written by this event */
 	bool is_x87_changed;         /* by this event */
 	unsigned n_changed;
-	uint16_t changed[RVN_MAX_TARGETS]; /* other registers that are told at its end, by ordinal */
+	uint16_t changed[RVN_MAX_TARGETS]; /* other registers that are reported at its end, by ordinal */
 	uint64_t noted[RVN_MAX_TARGETS];   /* by target: the last event that changed it, plus 1 */
 	struct ts_steps *out;              /* borrowed during next() */
 };
@@ -74,7 +74,7 @@ static void go_to(struct rvn_reader *r, uint64_t off)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* Returns the span that contains @addr, or the next one; NULL if there is none. */
+/* Returns the span that contains @addr, or the next one; NULL if none is found. */
 static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
 {
 	uint32_t at = 0;
@@ -449,7 +449,7 @@ static enum ts_next end_of_bytes(struct rvn_reader *r)
 	return r->c.err->code == TS_OK ? TS_END : TS_FAIL;
 }
 
-/* The length of the instruction at @from, as far as the next address and a call's return address tell; 0: unknown. */
+/* The length of the instruction at @from, if the next address or a call's return address determines it; 0: unknown. */
 static inline uint16_t insn_len(const struct rvn_reader *r, uint64_t from, uint64_t to)
 {
 	uint16_t len;

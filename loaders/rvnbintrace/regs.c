@@ -122,7 +122,7 @@ static void number_name(char *out, size_t out_len, const char *format, unsigned 
 		snprintf(out, out_len, "%s", format);
 }
 
-/* The rule for a register and its number in it; NULL if there is none. */
+/* The rule for a register and its number in it; NULL if none is found. */
 static const struct rule *find_rule(const struct rule *rules, const struct rvn_reg *r, unsigned *number)
 {
 	char name[32];

@@ -90,7 +90,7 @@ static void add_x86(struct tenet_names *n, const struct ts_regset *set, char siz
 	}
 }
 
-/* Which registers tell of a system call: the number's, or rcx; and up to three that it changes. */
+/* The registers that show a system call: the number's, or rcx; and up to three that it changes. */
 static void add_call(struct tenet_names *n, const struct ts_regset *set, const char *call,
 		     const char *const results[3])
 {
@@ -140,7 +140,7 @@ void tenet_names_init(struct tenet_names *n, const struct ts_regset *set)
 
 /* ------------------------------------------------------------------------------------------------- items */
 
-/* Digits and 16, letters of names and 32; 64: what stands between items. */
+/* Digits and 16, letters of names and 32; 64: what is between items. */
 #define DIGIT 16
 #define NAME  32
 #define BLANK 64
@@ -302,7 +302,7 @@ static inline void take_register(struct scan *s, const struct regmap_slot *slot)
 		ts_steps_effect(s->out, TS_FX_REG_WRITE, slot->off, slot->len);
 }
 
-/* The bytes at s->p, to the batch's data.  Returns how many; 0 if there are no pairs of digits. */
+/* The bytes at s->p, to the batch's data.  Returns their number; 0 if no pair of digits follows. */
 static inline size_t take_bytes(struct scan *s)
 {
 	struct ts_steps *out = s->out;

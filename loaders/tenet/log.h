@@ -175,7 +175,7 @@ bool tenet_head_is_log(const struct tenet_head *h);
 /* --------------------------------------------------------------------------------------- images.c */
 
 /*
- * Append the images that the file beside @log lists to @initial.  Appends nothing if there is no such file.
+ * Append the images that the file beside @log lists to @initial.  Appends nothing if that file does not exist.
  *
  * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if memory is exhausted (TS_ENOMEM).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first lines of a file: is it a Tenet log?  There is no magic number, but every line is a list of names
+ * The first lines of a file: is it a Tenet log?  The format has no magic number, but every line is a list of names
  * and hex values, and one of the names is a program counter.
  */
 #include "log.h"
@@ -68,7 +68,7 @@ static bool is_numbered(const struct word *w, char letter, unsigned last)
 	return n <= last;
 }
 
-/* What a register's name tells. */
+/* Facts that follow from a register's name. */
 static void note_name(struct tenet_head *h, const struct word *name, const struct word *value)
 {
 	static const struct {

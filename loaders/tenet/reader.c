@@ -3,12 +3,12 @@
  * From each position of a log to the next, as steps.
  *
  * A line with a program counter, or one that lists anything while the program counter is known, is a
- * position: the registers before the instruction there.  What stands in lines between two positions belongs
+ * position: the registers before the instruction there.  What is in lines between two positions belongs
  * to the later one.
  *
- *      accesses of the previous instruction     step k is all of line k + 1; a reader stands after line k
+ *      accesses of the previous instruction     step k is all of line k + 1; a reader is after line k
  *      accesses of the line's own               step k is the accesses of line k and the registers of line k
- *                                               + 1; a reader stands before line k, which is parsed twice.
+ *                                               + 1; a reader is before line k, which is parsed twice.
  *                                               Such writers put instructions at one address on one line:
  *                                               registers that are listed again, or after an access, belong
  *                                               to step k too
@@ -19,7 +19,7 @@
  *        or above that by what the called code removed (stdcall);
  *      - where a return address was pushed that does not lie just after the previous line's instruction
  *      (x86);
- *      - where registers stand after the program counter in a log that lists them before it: a writer sums
+ *      - where registers are after the program counter in a log that lists them before it: a writer sums
  *        such code up in one line.
  * What such a line says of memory is how it is there, not what an instruction did.
  *
@@ -104,7 +104,7 @@ static inline enum ts_next next_line(struct reader *r, enum tenet_what what, str
 	return next;
 }
 
-/* What a line changes of where the reader stands.  Is it a position? */
+/* The part of the reader's position that a line changes.  Is it a position? */
 static inline bool arrive(struct tenet_place *at, const struct tenet_line *l)
 {
 	bool is_position = l->has_pc || (at->has_pc && !l->is_pc_bad && (l->n_regs || l->n_accesses));
@@ -386,7 +386,7 @@ static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *er
 /* ------------------------------------------------------------------------------------------------- steps */
 
 /*
- * The length of the instruction at @from, as far as the next address tells; 0: unknown.  Short jumps forward
+ * The length of the instruction at @from, if the next address determines it; 0: unknown.  Short jumps forward
  * lead to addresses that might follow an instruction: but they change nothing, and have two bytes at least.
  */
 static inline uint16_t insn_len(const struct ts_arch *arch, const struct ts_steps *out, uint64_t from, uint64_t to,
@@ -560,7 +560,7 @@ bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, s
 		struct ts_effect *e = &initial->effects[n];
 		bool is_access = e->kind == TS_FX_READ || e->kind == TS_FX_WRITE;
 
-		if (is_access && (i || e->data == TS_NO_DATA)) /* of other threads nobody knows when it was so */
+		if (is_access && (i || e->data == TS_NO_DATA)) /* of other threads it is unknown when it was so */
 			*e = (struct ts_effect){
 				.kind = TS_FX_READ, .addr = e->addr, .data = TS_NO_DATA, .is_hidden = true
 			};

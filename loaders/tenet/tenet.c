@@ -12,7 +12,7 @@
 #include "loaders/loader.h"
 #include "log.h"
 
-/* Enough to tell it from other texts, and less than any magic number. */
+/* Enough to distinguish it from other texts, and less than any magic number. */
 #define EVIDENCE 24u
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t)

@@ -85,7 +85,7 @@ static const struct ts_reg *reg_at(const struct ts_regset *set, uint64_t off)
 	return &set->regs[set->pc];
 }
 
-/* Do the registers of a line stand in this order? */
+/* Do the registers of a line are in this order? */
 static bool is_in_order(const struct vote *v, const char *const *order, const struct ts_steps *b)
 {
 	int last = -1;
@@ -160,7 +160,7 @@ static enum ts_next read_lines(struct vote *v, struct ts_line_reader *lines, str
 		}
 		vote(v, &v->lines[(i + 1) % 2], b, &l);
 	}
-	if (next == TS_FAIL && err->code == TS_ELIMIT) { /* what is before it tells enough, or nothing does */
+	if (next == TS_FAIL && err->code == TS_ELIMIT) { /* the text before it is enough, or nothing is */
 		ts_error_reset(err);
 		next = TS_ITEM;
 	}

@@ -82,7 +82,7 @@ static bool read_place(struct ts_window *w, uint64_t off, bool is_big_endian, st
 	return true;
 }
 
-/* All frames' places; *off gets where they end, and *last and *left what stands there. */
+/* All frames' places; *off gets where they end, and *last and *left what is there. */
 static bool read_places(struct tfile *t, struct ts_window *w, uint64_t *off, enum found *found,
 			struct tfile_place *last, uint64_t *left, struct ts_error *err)
 {

@@ -18,7 +18,7 @@
  *      u16 0, and whatever follows
  *
  * Frame k becomes position k.  A frame does not say which of its registers are valid: all registers in its
- * block are taken as known.
+ * block are regarded as known.
  */
 #include "trace.h"
 
@@ -71,7 +71,7 @@ static bool read_description(struct tfile *t, struct ts_error *err)
 	return ts_tdesc_parse(t->xml.data, t->xml.len, arch->is_big_endian, set, err);
 }
 
-/* The processor of the program's file, as gdb's target tfile takes it; NULL if that does not tell. */
+/* The processor of the program's file, as gdb's target tfile takes it; NULL if that does not determine it. */
 static const struct ts_arch *arch_of_program(const char *path)
 {
 	const struct ts_arch *arch = NULL;

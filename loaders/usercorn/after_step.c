@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tail of a step: what stands after its STEP and belongs to it.  That is SYSCALLs that do not end the
+ * The tail of a step: what is after its STEP and belongs to it.  That is SYSCALLs that do not end the
  * process, the state of processes and threads that begin there, and in version 2 signals, the ends of threads
  * and processes, and the JMP that says where the thread goes on.
  *
@@ -189,7 +189,7 @@ static bool take_end(struct ucir_reader *r, const struct ucir_op *op, struct ts_
 		return false; /* read again, and refused, as an op at stream level */
 	if (is_cut(r, op))
 		return true;
-	/* told of a thread that lived in the process, the last one that ran if it did */
+	/* reported for a thread of the process: the one that ran last, if it is alive */
 	if (last && ucir_process_id(r->w.rec, last->pid) == ucir_process_id(r->w.rec, r->pid))
 		act(r, r->last_thread, out); /* others may have had their unfinished calls since */
 	else if (r->task)

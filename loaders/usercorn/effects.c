@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/arch/signals.h"
+#include "src/base/bytes.h"
 #include "src/base/cursor.h"
 
 /* -------------------------------------------------------------------------------- messages */
@@ -94,17 +95,6 @@ bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t 
 }
 
 /* -------------------------------------------------------------------------------- registers */
-
-/* Bytes of a register whose target order is the other one. */
-static void reverse(uint8_t *bytes, size_t len)
-{
-	for (size_t i = 0; i < len / 2; i++) {
-		uint8_t b = bytes[i];
-
-		bytes[i] = bytes[len - 1 - i];
-		bytes[len - 1 - i] = b;
-	}
-}
 
 static const struct ucir_slot *slot_of(const struct ucir_walk *w, uint32_t num)
 {
@@ -198,7 +188,7 @@ static __attribute__((noinline)) void put_reversed(const struct ucir_slot *slot,
 	uint8_t bytes[8];
 
 	memcpy(bytes, op->bytes, 8);
-	reverse(bytes, slot->len);
+	ts_reverse_bytes(bytes, slot->len);
 	ts_steps_value(to, TS_FX_REG_WRITE, slot->off, bytes, slot->len);
 }
 
@@ -269,6 +259,16 @@ static inline bool put_access(struct ucir_walk *w, const struct ucir_task *t, co
 	return true;
 }
 
+/* Returns false if the range of the op is not in the address space. */
+static bool check_range(const struct ucir_walk *w, const struct ucir_op *op, struct ts_error *err)
+{
+	if (!op->len || (op->addr <= w->rec->addr_mask && op->len - 1 <= w->rec->addr_mask - op->addr))
+		return true;
+	return ucir_bad(w, op->off, TS_ECORRUPT, err,
+			"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64 " passes the end of the address space",
+			ucir_kind_name(op->kind), op->len, op->addr);
+}
+
 /* FORGET: unknown from here.  CHANGED: already so when the coming instruction began. */
 static bool put_unseen(const struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to,
 		       struct ts_error *err)
@@ -277,11 +277,8 @@ static bool put_unseen(const struct ucir_walk *w, const struct ucir_op *op, stru
 
 	if (!op->len)
 		return true;
-	if (op->addr > w->rec->addr_mask || op->len - 1 > w->rec->addr_mask - op->addr)
-		return ucir_bad(w, op->off, TS_ECORRUPT, err,
-				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
-				" passes the end of the address space",
-				ucir_kind_name(op->kind), op->len, op->addr);
+	if (!check_range(w, op, err))
+		return false;
 	if (!to)
 		return true;
 	if (op->kind == UCIR_FORGET) {
@@ -321,11 +318,8 @@ static bool put_region(struct ucir_walk *w, const struct ucir_op *op, struct ts_
 	uint32_t prot = op->prot & (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC);
 	struct ts_effect *e;
 
-	if (op->len && (op->addr > w->rec->addr_mask || op->len - 1 > w->rec->addr_mask - op->addr))
-		return ucir_bad(w, op->off, TS_ECORRUPT, err,
-				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
-				" passes the end of the address space",
-				ucir_kind_name(op->kind), op->len, op->addr);
+	if (!check_range(w, op, err))
+		return false;
 	if (!to)
 		return true;
 	if (op->kind != UCIR_UNMAP && prot != op->prot)
@@ -443,7 +437,7 @@ static bool may_be_inside(unsigned kind, unsigned holder)
 	}
 }
 
-/* The ops in a SYSCALL, a SIGNAL or a GAP; *has_exit tells whether one of them is EXIT. */
+/* The ops in a SYSCALL, a SIGNAL or a GAP; *has_exit determines whether one of them is EXIT. */
 static bool apply_inner(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err)
 {

@@ -200,7 +200,7 @@ static bool pass_ops(struct ucir_reader *r, uint32_t n, struct ts_error *err)
 }
 
 /*
- * The same of parts that are not known one by one: from part->off to part->end, the ops in frames of the
+ * As above, of parts that are not known one by one: from part->off to part->end, the ops in frames of the
  * current process.
  */
 static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,

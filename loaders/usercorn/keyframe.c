@@ -17,7 +17,7 @@ static void give_role(struct ts_steps *b, uint32_t from, enum ucir_role role)
 }
 
 /*
- * A keyframe at @op: the first of its process gives its state to @to (NULL: nowhere), any later one is only
+ * A keyframe at @op: the first of its process gives its state to @to (NULL: the state is discarded), any later one is only
  * checked, since it sums up what follows.
  */
 bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum ucir_role role,

@@ -46,6 +46,7 @@ static inline uint16_t ucir_u16(const uint8_t *p)
 	return (uint16_t)(p[0] | p[1] << 8);
 }
 
+/* Returns the little-endian number at @p. */
 static inline uint32_t ucir_u32(const uint8_t *p)
 {
 	uint32_t v;
@@ -54,6 +55,7 @@ static inline uint32_t ucir_u32(const uint8_t *p)
 	return le32toh(v);
 }
 
+/* Returns the little-endian number at @p. */
 static inline uint64_t ucir_u64(const uint8_t *p)
 {
 	uint64_t v;

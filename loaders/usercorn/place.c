@@ -212,7 +212,7 @@ static uint64_t clip(const struct places *p, const struct ts_elf_load *load, con
 
 /*
  * *best gets the shift of the first byte of the file's image of the region, from @from on, that is not zero;
- * r->len if there is none.
+ * r->len if none is found.
  *
  * Returns false if the file cannot be read.
  */

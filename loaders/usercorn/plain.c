@@ -182,7 +182,7 @@ static inline bool take_tail(const struct plain *x, struct place *at, bool *has_
 /* The most effects that ucir_x87_look() adds. */
 #define MAX_UNSEEN 256u
 
-/* Add the effects that the ops do not show.  Returns false if there is no room for them. */
+/* Add the effects that the ops do not show.  Returns false if no space is left for them. */
 static inline bool add_unseen(const struct plain *x, struct place *at, uint64_t pc, uint64_t insn_len)
 {
 	struct ts_steps *out = x->out;

@@ -3,7 +3,7 @@
  * From a stream of ops to steps.
  *
  * A group is what one instruction did: everything after the previous STEP of its process up to its own.
- * Frames are transport: a group goes on over frame borders.  A SYSCALL stands after the STEP of its
+ * Frames are transport: a group goes on over frame borders.  A SYSCALL is after the STEP of its
  * instruction, so next() looks a little ahead and takes what still belongs to the step (after_step.c).
  *
  *      FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...

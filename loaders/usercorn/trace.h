@@ -158,7 +158,7 @@ const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, u
 /*
  * Move the contents of regions in rec->base.initial to their right addresses.  @exec is the path of the
  * program's file, NULL if it is not available; a file that is not ELF, or that is another program, is a
- * warning.  @like is the same recording, opened before, whose contents have been moved; NULL: there is none.
+ * warning.  @like is the same recording, opened before, whose contents have been moved; NULL: it was not opened before.
  *
  * Returns false if @exec or the trace cannot be read (TS_EIO): the contents would be at wrong addresses for a
  * temporary reason.

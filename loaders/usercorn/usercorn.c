@@ -219,7 +219,7 @@ static size_t u16_at(const uint8_t *p, size_t at)
 
 /*
  * The @n bytes at @p begin with the first MEM_MAP of a keyframe, which a MEM_WRITE to the same address
- * follows.  Tell by where that stands whether it has one of the layouts of 2017:
+ * follows.  Its offset shows whether it has one of the layouts of 2017:
  *
  *      until 9 September   addr u64, length u64, prot u8, flag u8
  *      until 12 September  the same, and if flag: lengths of both strings u16, offset u64 (length u64
@@ -344,7 +344,7 @@ static bool find_reads(struct usercorn *rec, struct ts_error *err)
 	return done;
 }
 
-/* Look at the trace up to the first step, to know which registers it has, then read the state there. */
+/* Examine the trace up to the first step, to know which registers it has, then read the state there. */
 static bool read_state(struct usercorn *rec, struct ts_error *err)
 {
 	struct ucir_start look = { 0 }, start = { .initial = &rec->base.initial };

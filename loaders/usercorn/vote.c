@@ -34,7 +34,7 @@ struct clue {
 
 struct box {
 	struct ucir_vote *vote; /* borrowed */
-	uint64_t n_shifts;      /* shifts 0 .. n_shifts - 1 are looked at */
+	uint64_t n_shifts;      /* shifts 0 .. n_shifts - 1 are examined */
 	uint64_t span;          /* bytes of the region in which data may lie then */
 	uint8_t *settled;       /* owned; a bit a byte: written, or in the clues already */
 	struct clue *clues;     /* owned */
@@ -91,7 +91,7 @@ static void settle(struct box *b, uint64_t off, uint64_t len)
 		b->settled[i / 8] |= (uint8_t)(1 << i % 8);
 }
 
-/* @len bytes at @off are @bytes; @mask tells which of them (bit 0 the first) are meant. */
+/* @len bytes at @off are @bytes; @mask determines which of them (bit 0 the first) are meant. */
 static void add_clues(struct box *b, uint64_t off, const uint8_t *bytes, size_t len, unsigned mask)
 {
 	bool is_new = false;

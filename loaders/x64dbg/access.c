@@ -7,7 +7,7 @@
  *      - the old word's part after an operand that is larger than a word, but no multiple of it: 0;
  *      - both words from the first byte on that could not be read.
  *
- * The last cannot be told from zeros.  An operand that was accessed could be read, and so could the rest of
+ * The last cannot be distinguished from zeros.  An operand that was accessed could be read, and so could the rest of
  * its page; elsewhere trailing zeros are not believed.
  */
 #include "access.h"
@@ -250,7 +250,7 @@ static bool is_changed(const struct x64dbg_mem *m, unsigned i)
 
 /*
  * The first slot with a believed byte of the @left bytes at @addr; *skip gets how many bytes lie before it.
- * n_mem if there is none.
+ * n_mem if none is found.
  */
 static unsigned slot_with(const struct x64dbg_accesses *a, const struct x64dbg_block *b, uint64_t addr,
 			  uint64_t left, uint64_t *skip)

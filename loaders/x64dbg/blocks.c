@@ -259,7 +259,7 @@ static size_t find_full(const struct x64dbg_layout *l, const uint8_t *p, size_t 
 
 /*
  * Damage at @off: bl->good_off gets the next block with all registers, after which the blocks look right; 0
- * if there is none.
+ * if none is found.
  *
  * Returns false if the file cannot be read.
  */

@@ -50,7 +50,7 @@ struct x64dbg_blocks {
 	struct x64dbg_insn *insn; /* NULL: it was not looked up, or a thread id may follow */
 	bool follows_flag;
 	bool is_first;              /* none has been read */
-	uint64_t bad_off, good_off; /* offsets of damage and of the next good block; good_off 0: there is none */
+	uint64_t bad_off, good_off; /* offsets of damage and of the next good block; good_off 0: no good block follows */
 	struct ts_error io;         /* the error of reading while looking ahead */
 	uint64_t failed[X64DBG_N_FAILED];
 	struct x64dbg_block scratch;

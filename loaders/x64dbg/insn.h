@@ -138,7 +138,7 @@ static inline bool x64dbg_insn_leads_to(const struct x64dbg_insn *insn, uint64_t
 }
 
 /*
- * Returns the one of the instruction's two forms that the block at @p has.
+ * Returns the one of the instruction's two forms that the block at @p has, borrowed from the instruction.
  * Returns NULL if it has neither.
  */
 static inline const struct x64dbg_form *x64dbg_insn_form(const struct x64dbg_insn *insn, const uint8_t *p)

@@ -4,7 +4,7 @@
  *
  * A block holds registers and memory before its instruction, so that step k is the instruction of block k,
  * and what it did is in block k + 1: N blocks are N positions and N - 1 steps.  A step is read with two
- * blocks in sight: the next one, which it leads to, and the one after that, which tells whether the next
+ * blocks in sight: the next one, which it leads to, and the one after that, which determines whether the next
  * one's instruction completes.  Nearly all of a trace are streaks of usual blocks: streak.c.
  *
  * The file does not show what ran between two blocks.  Where the second cannot follow the first, because a
@@ -32,7 +32,7 @@
 
 /*
  * A repeated instruction may run many iterations between two blocks.  Where it wrote more bytes than this is
- * forgotten; where it read more is not told.
+ * forgotten; reads of more are not reported.
  */
 #define MAX_REPEATED (UINT64_C(1) << 20)
 
@@ -197,8 +197,8 @@ static __attribute__((noinline)) bool arrive_anew(struct x64dbg_reader *r, struc
 }
 
 /*
- * The block @s is where its thread stands now, the one of @before stood there until now (NULL: none): what is
- * so before its instruction.  @after is the next block, NULL if there is none.  Returns false as
+ * The block @s is the thread's current one, @before was it until now (NULL: none): what is
+ * so before its instruction.  @after is the next block, NULL if none is found.  Returns false as
  * threads_find() fails.
  */
 static bool arrive(struct x64dbg_reader *r, struct x64dbg_stage *s, const struct x64dbg_stage *before, const struct x64dbg_stage *after,
@@ -275,14 +275,14 @@ static __attribute__((noinline)) void tell_gap(struct x64dbg_reader *r, const st
 	ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (s->gap == X64DBG_GAP_OVER)
 		return;
-	r->window++; /* code is told anew */
+	r->window++; /* code is reported again */
 	if (s->gap == X64DBG_GAP_BREAK)
 		return;
 	ts_steps_effect(out, TS_FX_FORGET, 0, UINT64_MAX);
 	ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->rec->base.regs.g_len);
 }
 
-/* Is the last block, which is where its thread stands, a step of its own?  See end_steps(). */
+/* Is the last block, the current one of its thread, a step of its own?  See end_steps(). */
 static bool is_step(const struct x64dbg_reader *r, const struct x64dbg_stage *last)
 {
 	return !r->n_steps || last->is_alone;
@@ -306,7 +306,7 @@ static enum ts_next last_step(struct x64dbg_reader *r, struct ts_steps *out)
 }
 
 /*
- * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only
+ * No block follows.  The last one is the state at the end; only where it is the only one, or the only
  * one of its thread's turn, its instruction is a step, so that its registers belong to a position.
  */
 static __attribute__((noinline)) enum ts_next end_steps(struct x64dbg_reader *r, struct ts_steps *out,
@@ -426,7 +426,7 @@ static enum ts_next next_any(struct x64dbg_reader *r, struct ts_steps *out, stru
 		r->skip--;
 		return TS_FAIL;
 	}
-	if (state != TS_ITEM && !is_step(r, r->ahead)) /* there is no later step that could show it */
+	if (state != TS_ITEM && !is_step(r, r->ahead)) /* no later step can show it */
 		tell_before(r, r->ahead, out);
 	x64dbg_insn_append_unseen(r->cur->insn, out);
 	ts_steps_close(out, r->cur->at.pc, r->cur->at.b.n_opcode, r->cur->thread);

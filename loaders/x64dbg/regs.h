@@ -106,7 +106,7 @@ static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_l
 }
 
 /*
- * The same for up to 8 slots with at most one piece each.  The slots whose bits are set in @told are appended
+ * The same for up to 8 slots with at most one piece each.  The slots whose bits are set in @reported are appended
  * if they changed.  Of the other slots only that of the program counter, whose new value is @pc, has a
  * piece.  The caller has reserved space in @out with ts_steps_room().
  */

@@ -49,7 +49,7 @@ static inline size_t skim_len(const struct x64dbg_layout *l, const uint8_t *p)
 }
 
 /*
- * arrive() at the next block, of which nothing is told: one of @tid, and with all registers or not.
+ * arrive() at the next block, of which nothing is reported: one of @tid, and with all registers or not.
  *
  * Returns false where that depends on more: on registers, on a thread that is new, or on how sessions follow
  * each other.

@@ -12,7 +12,7 @@
  */
 #include "reader_parts.h"
 
-/* The form of a block of @insn at @p, NULL if there is none. */
+/* The form of a block of @insn at @p, NULL if none is found. */
 static inline const struct x64dbg_form *form_at(const uint8_t *p, const struct x64dbg_insn *insn,
 						const struct x64dbg_layout *l)
 {

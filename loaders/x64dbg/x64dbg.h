@@ -29,7 +29,7 @@ struct x64dbg {
 	const struct ts_source *src; /* borrowed */
 	bool is_64;
 	uint64_t first; /* file offset after the head */
-	uint64_t pid;   /* from a user block; 1 if there is none */
+	uint64_t pid;   /* from a user block; 1 without such a block */
 	struct ts_warner warner;
 	struct x64dbg_layout layout;
 	struct x64dbg_name names[X64DBG_MAX_NAMES];

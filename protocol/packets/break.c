@@ -176,7 +176,7 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 	if (!parse_watch(s, a, r, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
 	if (a->arg != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads && !ts_query_infers_reads(s->target->q))
-		return RSP_UNSUPPORTED; /* no reads are recorded, nor told by the instructions: the watchpoint would never trigger */
+		return RSP_UNSUPPORTED; /* reads are not recorded, and the instructions do not show them: the watchpoint would never trigger */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
 	return rsp_reply_error_text(r, "no memory for another watchpoint");

@@ -80,7 +80,7 @@ static enum rsp_done reply_binary(struct rsp_reply *r, const uint8_t *data, size
 
 /* ------------------------------------------------------------------------------------------ what there is */
 
-/* The program's file has the name that the client was told, and also the recorded name. */
+/* The program's file has the name that was reported to the client, and also the recorded name. */
 static bool is_exec(const struct rsp_target *target, const char *path)
 {
 	const char *recorded = ts_query_facts(target->q)->exec_path;

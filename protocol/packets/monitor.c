@@ -170,8 +170,8 @@ static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg
 /*
  * For a client that does not know that goto has moved it, or that leaves the move to its next resume, which
  * waits for positions that have not been read yet and can be interrupted.  A destination that does not exist
- * is refused now.  With "moved" nothing is announced, and no text is the answer, unless the session stands
- * somewhere else than the client's last stop.
+ * is refused now.  With "moved" nothing is announced, and no text is the answer, unless the session's position is not that of
+ * the client's last stop.
  */
 static enum rsp_command_end start_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
@@ -319,7 +319,7 @@ static bool run_info(struct rsp_session *s, const char *, struct ts_buf *out)
 	rsp_machine_info(s, out);
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "%s\n", stats.n_unexplained, so_far);
 	if (is_status_made_up(s))
-		ts_buf_puts(out, "cpsr: not recorded; shown with the Thumb bit as the instructions tell it, "
+		ts_buf_puts(out, "cpsr: not recorded; shown with the Thumb bit that the instructions determine, "
 				 "and zeros\n");
 	if (is_pc_made_up(s))
 		ts_buf_puts(out,
@@ -403,7 +403,7 @@ static const struct rsp_command commands[] = {
 	  .run = rsp_machine_run_translate },
 	{ "wait", "", "answer when the recording has been read and the tracepoints of tstart have run",
 	  .start = start_wait },
-	{ "when", "", "where this session stands", .run = run_when },
+	{ "when", "", "the position of this session, its thread and pc", .run = run_when },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -469,7 +469,7 @@ static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct t
 static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_reply *r)
 {
 	if (!text->len)
-		return; /* an empty reply would mean that there is no such command */
+		return; /* an empty reply would mean that the command does not exist */
 	if (!s->is_lldb && 2 * text->len <= rsp_reply_room(r))
 		rsp_reply_hex(r, text->data, text->len);
 	else

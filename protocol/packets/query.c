@@ -70,7 +70,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		if (strcmp(rules[i].name, feature) == 0)
 			return rules[i].is_claimed;
 	}
-	/* asked last: it looks at libraries */
+	/* asked last: it examines libraries */
 	if (strcmp(feature, "qXfer:libraries:read+") == 0)
 		return rsp_module_list(s->target) == RSP_MODULES_ANY;
 	if (strcmp(feature, "qXfer:libraries-svr4:read+") == 0)
@@ -233,7 +233,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 
 /* ---------------------------------------------------------------------------------------------- questions */
 
-/* Take a process by its id for the client.  Fails if there is no such process. */
+/* Take a process by its id for the client.  Fails if the process does not exist. */
 static void take_pid(const struct rsp_session *s, struct rsp_args *a)
 {
 	const struct ts_names *names = &s->target->names;

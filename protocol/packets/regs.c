@@ -56,7 +56,7 @@ static void put_reg(const struct ts_reg *reg, const struct values *v, struct rsp
 /*
  * Take the suffix of lldb's register packets, ";thread:1;".  Without it the thread is the current one.
  *
- * Fails if there is no such thread, or on anything else.
+ * Fails if the thread does not exist, or on anything else.
  */
 static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 {

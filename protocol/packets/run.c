@@ -26,8 +26,8 @@ static uint32_t stepping_thread(const struct rsp_session *s)
 }
 
 /*
- * After a vfork gdb inserts no breakpoints, and runs no other thread, until it is told that the child is done with the memory;
- * in a recording it was when the call returned.
+ * After a vfork gdb inserts no breakpoints, and runs no other thread, until a stop reports that the child is done with the
+ * memory; in a recording it was when the call returned.
  */
 static bool tell_vfork_done(struct rsp_session *s, struct rsp_reply *r)
 {
@@ -39,7 +39,7 @@ static bool tell_vfork_done(struct rsp_session *s, struct rsp_reply *r)
 }
 
 /*
- * Other libraries are loaded here than the client knows of: it is told before it resumes, so that it sets its
+ * Other libraries are loaded here than the client knows of: a stop reports it before the client resumes, so that it sets its
  * breakpoints in them.  Then it resumes again.
  */
 static bool tell_modules(struct rsp_session *s, struct rsp_reply *r)
@@ -84,7 +84,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 	return RSP_REPLIED;
 }
 
-/* A job has begun, or there was no memory for it. */
+/* A job has begun, or memory is exhausted. */
 static enum rsp_done begun(struct rsp_reply *r, bool has_begun)
 {
 	if (has_begun)
@@ -134,7 +134,7 @@ static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *, s
 		return rsp_reply_puts(r, "W00");
 	rsp_session_stop_in(s, s->stopped);
 	rsp_stop_reply(s, r, 5, NULL);
-	/* lldb 19 reads the list of libraries only when it is told that it has changed */
+	/* lldb 19 reads the list of libraries only after a stop that reports a change */
 	if (s->is_lldb && r->kind == RSP_REPLY_DATA && rsp_module_list(s->target) != RSP_MODULES_NONE)
 		rsp_reply_puts(r, "library:;");
 	return RSP_REPLIED;

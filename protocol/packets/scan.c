@@ -46,7 +46,7 @@ static void scan_free(struct scan *scan)
 /* ---------------------------------------------------------------------------------------------- searching */
 
 /*
- * The first place of the pattern in the first @len bytes where all of it is known; SIZE_MAX if there is none.
+ * The first place of the pattern in the first @len bytes where all of it is known; SIZE_MAX if none is found.
  */
 static size_t find_pattern(const struct scan *scan, size_t len)
 {

@@ -94,7 +94,7 @@ static void build_list(struct rsp_session *s)
 	}
 }
 
-/* As many whole ids as fit, "l" if there are no more. */
+/* As many whole ids as fit, "l" after the last one. */
 static enum rsp_done reply_list(struct rsp_session *s, struct rsp_reply *r)
 {
 	struct ts_buf *text = &s->document.text;

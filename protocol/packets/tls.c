@@ -18,7 +18,7 @@
 #include "src/query/files/tls.h"
 
 /*
- * The distance of the program's block below the thread pointer; 0 if there is no block, or it is not known.
+ * The distance of the program's block below the thread pointer; 0 if the program has no block, or if it is unknown.
  */
 static uint64_t block_of_program(const struct rsp_session *s)
 {
@@ -60,7 +60,7 @@ static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map,
 	return object;
 }
 
-/* On x86-64 the ABI tells where the program's block lies, with a dynamic linker or without. */
+/* On x86-64 the ABI determines where the program's block lies, with a dynamic linker or without. */
 static bool program_by_abi(const struct rsp_session *s, uint32_t thread, uint64_t *addr, struct ts_error *err)
 {
 	uint64_t below = block_of_program(s);

@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------------------------------------- selection */
 
-/* There is no such frame, or none yet. */
+/* The frame does not exist, or not yet. */
 static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
 {
 	if (rsp_tracing_has_run(&s->tracing) ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
@@ -77,7 +77,7 @@ static enum rsp_done select_by_number(struct rsp_session *s, struct rsp_args *a,
 }
 
 /*
- * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one after the selected one; if there is none,
+ * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one after the selected one; if none is found,
  * the selection does not change.
  */
 static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

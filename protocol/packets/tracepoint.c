@@ -3,7 +3,7 @@
  * Tracepoints: their definition, trace state variables, and the trace run.
  *
  * A client defines every run from scratch: QTinit, then pieces, then QTStart.  Expressions are checked with
- * their piece, so that the client can tell which tracepoint is refused.
+ * their piece, so that the client can determine which tracepoint is refused.
  */
 #include "packets.h"
 
@@ -71,7 +71,7 @@ static enum rsp_done pkt_init(struct rsp_session *s, struct rsp_args *, struct r
 	return own_tracing(s, r) ? RSP_OK : RSP_REPLIED;
 }
 
-/* The tracepoint that "N:ADDR..." names, NULL if there is none. */
+/* The tracepoint that "N:ADDR..." names, NULL if none is found. */
 static struct ts_tracepoint *find_point(const struct ts_tracing *t, struct rsp_args a)
 {
 	uint32_t number = rsp_args_u32(&a);

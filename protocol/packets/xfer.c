@@ -124,7 +124,7 @@ static enum rsp_done read_traceframe_info(struct rsp_session *s, const struct re
 	return reply_document(s, q, "traceframe-info", rsp_trace_frame_xml, r);
 }
 
-/* The annex is a process or empty; as far as recordings tell, all run the same program. */
+/* The annex is a process or empty; recordings do not show that processes run other programs. */
 static enum rsp_done read_exec_file(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
 	const char *path = rsp_target_exec_path(s->target);
@@ -162,7 +162,7 @@ static enum rsp_done read_siginfo(struct rsp_session *s, const struct request *q
 
 /* In the order of the packets. */
 static const struct {
-	const char *annex; /* the only one that there is; NULL: read() looks at it */
+	const char *annex; /* the only one that there is; NULL: read() examines it */
 	enum rsp_done (*read)(struct rsp_session *s, const struct request *q, struct rsp_reply *r);
 } objects[] = {
 	{ "target.xml", read_features },

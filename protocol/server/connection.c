@@ -261,7 +261,7 @@ static bool is_finished(const struct rsp_connection *c)
 	return !c->frame.out.len && (c->session.is_closing || (c->is_eof && !has_work(c)));
 }
 
-/* Was something that the client said, or is told, lost?  It would take what follows for the answer. */
+/* Was a part of a packet or of a reply lost? The client would regard the next reply as the answer. */
 static bool has_lost(const struct rsp_connection *c)
 {
 	bool is_lost = c->has_lost_text || !rsp_framing_ok(&c->frame) || !ts_buf_ok(&c->waiting);
@@ -322,7 +322,7 @@ static void end_input(struct rsp_connection *c)
 		rsp_session_interrupt(&c->session);
 }
 
-/* Read; if there is no input yet, wait until @until. */
+/* Read; without input, wait until @until. */
 static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
 {
 	ssize_t n;
@@ -351,7 +351,7 @@ static bool is_known(struct rsp_connection *c, uint8_t first)
 /*
  * Read the client's input, and answer it.
  *
- * Returns false if there was no input or it was the last, or if the connection is gone.
+ * Returns false if no input was read, if it was the last, or if the connection is closed.
  */
 static bool take_input(struct rsp_connection *c, int64_t until)
 {

@@ -31,7 +31,7 @@ struct rsp_server_options {
 	size_t n_libraries;
 	const struct ts_packed_debug *debug; /* borrowed; as those of struct ts_local_files */
 	size_t n_debug;
-	const char *kept; /* as that of struct ts_local_files */
+	const char *kept; /* see struct ts_local_files */
 	/*
 	 * the client is on this machine and opens the reported files itself ("set sysroot /"), without vFile
 	 */

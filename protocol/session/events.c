@@ -9,7 +9,7 @@
 #include "src/arch/signals.h"
 #include "src/query/search/search.h"
 
-/* The first event of the kind at the session's position, NULL if there is none. */
+/* The first event of the kind at the session's position, NULL if none is found. */
 static const struct ts_event_at *event_here(const struct rsp_session *s, enum ts_event_kind kind)
 {
 	const struct ts_query *q = s->target->q;

@@ -16,7 +16,7 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out);
 /*
  * Append the siginfo of the signal or fault at the session's position, as Linux lays it out for the program.
  *
- * Returns false if there is no signal or fault at this position.
+ * Returns false if no signal or fault is at this position.
  * Returns false if its address was not recorded, or if Linux reports no address with that signal.
  */
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out);

@@ -39,7 +39,7 @@ static bool has_paging(const struct rsp_session *s, struct ts_buf *out)
 		return false;
 	if (s->target->has_paging)
 		return true;
-	ts_buf_puts(out, "the recording does not tell how addresses are translated: they are physical");
+	ts_buf_puts(out, "the recording does not show how addresses are translated: they are physical");
 	return false;
 }
 

@@ -11,7 +11,7 @@
 #include "src/query/paging.h"
 #include "src/query/code/thumb.h"
 
-/* Where one process alone is looked at, it runs there; the recording may have been read only up to before that. */
+/* Where one process alone is examined, it runs there; the recording may have been read only up to before that. */
 void rsp_session_go_first(struct rsp_session *s)
 {
 	uint64_t pos = s->target->process ? ts_query_find_admitted(s->target->q, &s->filter, 0, TS_FORWARDS) : 0;

@@ -82,7 +82,7 @@ struct rsp_session {
 
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */
-	bool has_forks, has_vforks, has_execs; /* the client announced these stops; has_forks then stands for all of them */
+	bool has_forks, has_vforks, has_execs; /* the client announced these stops; has_forks then represents all of them */
 	bool owes_vfork_done;      /* a vfork was reported: the next resume is answered with vforkdone first */
 	int64_t child;             /* the child of the last reported fork, until the client detaches it; 0: none */
 	bool is_in_child;          /* breakpoint packets are about the child, which is not in the recording */
@@ -283,7 +283,7 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
 /*
  * The thread (ordinal) of a client's id: "any" is the current one.
  *
- * Returns TS_NO_THREAD if there is no such thread.
+ * Returns TS_NO_THREAD if the thread does not exist.
  */
 uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid);
 
@@ -315,11 +315,11 @@ bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t l
 
 enum rsp_reach {
 	RSP_REACHED, /* *pos has the position */
-	RSP_UNREACHABLE, /* there is no such position; @why has the reason, one sentence */
+	RSP_UNREACHABLE, /* the position does not exist; @why is set to the reason, one sentence */
 	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
 };
 
-/* Find the destination's position, starting from the session's position. */
+/* Find the destination's position, starting from the session's position.  Returns what was found, as enum rsp_reach lists it. */
 enum rsp_reach rsp_reach(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
 				    struct ts_buf *why);
 

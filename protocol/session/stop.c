@@ -98,7 +98,7 @@ static void put_reason(struct rsp_session *s, struct rsp_reply *r, const struct 
 	case TS_STOP_MODULES:
 		rsp_reply_puts(r, "library:;");
 		break;
-	case TS_STOP_SIGNAL: /* the signal number tells it */
+	case TS_STOP_SIGNAL: /* the signal number shows it */
 		put_recorded_signal(s, r, f->number);
 		break;
 	case TS_STOP_STEP:

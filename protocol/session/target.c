@@ -20,7 +20,7 @@ bool rsp_target_grow(struct rsp_target *target)
 
 /* -------------------------------------------------------------------------------------------- the program */
 
-/* The file that the user gave: the client is told its path. */
+/* The file that the user gave: its path is reported to the client. */
 static bool open_exec(struct rsp_target *target, const char *exec, struct ts_error *err)
 {
 	target->exec = ts_source_open(exec, err);
@@ -32,7 +32,7 @@ static bool open_exec(struct rsp_target *target, const char *exec, struct ts_err
 
 /*
  * Without a file of the user's the program is the one under the sysroot, if it is there.  It was found beneath that root
- * and is not opened again by its path, where a link would lead elsewhere.  The client is told the recorded path.
+ * and is not opened again by its path, where a link would lead elsewhere.  The recorded path is reported to the client.
  */
 static bool exec_init(struct rsp_target *target, const char *exec, struct ts_error *err)
 {

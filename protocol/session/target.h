@@ -62,7 +62,7 @@ struct rsp_target {
 	const struct ts_symbols_file *images;
 	size_t n_images;
 	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
-	const uint64_t *process;        /* borrowed; as that of the server's options */
+	const uint64_t *process;        /* borrowed; see the server's options */
 	const struct ts_process_names *process_names; /* borrowed; the same */
 	struct rsp_symbol_tables *symbols; /* owned */
 	/* the recording of a machine in which the translation of addresses is known */

@@ -2,7 +2,7 @@
 /*
  * A run of tracepoints over a recording.
  *
- * The recording is complete, so there is no need to wait until a tracepoint is reached: the index has the
+ * The recording is complete, so that no client has to wait until a tracepoint is reached: the index has the
  * positions at which each was executed, and the state there is an ordinary query.  A frame is such a position
  * and the collected ranges, not a copy of them.  The run proceeds in slices, so that other clients are served in
  * between.
@@ -115,7 +115,7 @@ bool rsp_collector_is_busy(const struct rsp_collector *c);
 void rsp_collector_progress(const struct rsp_collector *c, uint64_t *pos, uint64_t *until);
 
 /*
- * The current value of a variable; before the run its initial value.  Returns false if there is no such variable.
+ * The current value of a variable; before the run its initial value.  Returns false if the variable does not exist.
  */
 bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *value);
 

@@ -96,7 +96,7 @@ static uint32_t n_before(const struct rsp_frame_set *set, uint64_t id)
 	return at;
 }
 
-/* The first id of a set >= @id, UINT64_MAX if there is none. */
+/* The first id of a set >= @id, UINT64_MAX if none is found. */
 static uint64_t next_in_set(const struct rsp_frame_set *set, uint64_t id)
 {
 	uint32_t i = n_before(set, id);

@@ -451,7 +451,7 @@ bool rsp_tracing_follow(struct rsp_tracing *t, uint64_t from, const struct ts_fo
 	return true;
 }
 
-/* A run over the whole recording is done.  The protocol has no stop reason for this: the text tells it. */
+/* A run over the whole recording is done.  The protocol has no stop reason for this: the text has it. */
 static void finish(struct rsp_collector *c)
 {
 	struct ts_run_status *status = &rsp_collector_tracing(c)->status;

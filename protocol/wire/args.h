@@ -84,7 +84,7 @@ bool rsp_args_switch(struct rsp_args *a);
  * Consume a hex number of at least one digit, with any number of leading zeros.  rsp_args_i64() also accepts
  * '-' before it.
  *
- * Return the number; 0, and fail, if there is no digit or if the number does not fit the type.
+ * Return the number; 0, and fail, if no digit follows or if the number does not fit the type.
  */
 uint64_t rsp_args_u64(struct rsp_args *a);
 uint32_t rsp_args_u32(struct rsp_args *a);

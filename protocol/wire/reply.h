@@ -17,7 +17,7 @@
 struct rsp_tid;
 struct ts_error;
 
-/* What the handler of a packet did, and what its caller has to do. */
+/* The result of a packet's handler, and the next action of its caller. */
 enum rsp_done {
 	RSP_REPLIED,     /* the reply holds data or an error: send it */
 	RSP_OK,          /* done: send OK */
@@ -84,13 +84,13 @@ enum rsp_done rsp_reply_puts(struct rsp_reply *r, const char *text);
 void rsp_reply_put(struct rsp_reply *r, const void *text, size_t len);
 enum rsp_done rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add a number in hex, without leading zeros. */
+/* Add a number in hex, without leading zeros.  Returns RSP_REPLIED. */
 enum rsp_done rsp_reply_num(struct rsp_reply *r, uint64_t value);
 
 /* Add a thread id, "pP.T" if it has a process. */
 void rsp_reply_tid(struct rsp_reply *r, struct rsp_tid tid);
 
-/* Add bytes as two hex digits each. */
+/* Add bytes as two hex digits each.  Returns RSP_REPLIED. */
 enum rsp_done rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len);
 
 /* Add a register of at most 8 bytes as in stop replies: its number, ':', the bytes, ';'. */

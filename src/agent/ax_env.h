@@ -13,7 +13,7 @@
 #define TS_AX_MAX_TEXT       4096 /* bytes that one printf prints; longer text is truncated */
 
 /*
- * What an expression can read and do.  Every callback gets @user first.
+ * The callbacks through which an expression reads and writes.  Every callback gets @user first.
  *
  * reg and mem are needed.  Without get_var and set_var state variables are unknown and can't be set.  Without
  * trace, trace_var or print the instructions that would call them only take their operands: a condition
@@ -35,7 +35,7 @@ struct ts_ax_env {
 	/* Copy at most @len bytes from @addr to @bytes, up to the first unknown one.  Returns their number. */
 	size_t (*mem)(void *user, uint64_t addr, uint8_t *bytes, size_t len);
 
-	/* Trace state variables by number.  Return false if there is no such variable. */
+	/* Trace state variables by number.  Return false if the variable does not exist. */
 	bool (*get_var)(void *user, unsigned var, uint64_t *value);
 	bool (*set_var)(void *user, unsigned var, uint64_t value);
 

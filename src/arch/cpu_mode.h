@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mode of an x86 processor: the registers that decide how addresses are translated and who runs, and
+ * The mode of an x86 processor: the registers that decide how addresses are translated and which code runs, and
  * filters that admit some modes only.
  */
 #ifndef TS_CPU_MODE_H
@@ -30,7 +30,7 @@ static inline bool ts_mode_knows(const struct ts_mode *mode, enum ts_mode_reg re
 	return mode->known >> reg & 1;
 }
 
-/* The code segment's size, as its descriptor and the processor's state tell. */
+/* The code segment's size, from its descriptor and the processor's state. */
 enum ts_code_size {
 	TS_CODE_UNKNOWN,
 	TS_CODE_16,
@@ -42,8 +42,8 @@ enum ts_code_size {
 enum ts_code_size ts_mode_code_size(const struct ts_mode *mode);
 
 /*
- * What belongs to the part of a recording that one wants to see; both may be set.  What is unknown does not
- * belong.
+ * The part of a recording that a user wants to see; both members may be set.  A position with an unknown mode does
+ * not belong to it.
  */
 struct ts_filter {
 	bool has_root;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * The register of @all that holds what @name is called: x86's eax is part of rax.  NULL if there is none of
+ * The register of @all that holds what @name is called: x86's eax is part of rax.  NULL if none is found of
  * @len bytes.
  */
 static const struct ts_reg *find_source(const struct ts_regset *all, const char *name, uint32_t len)

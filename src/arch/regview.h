@@ -14,7 +14,7 @@
 
 struct ts_regview {
 	struct ts_regset set; /* owned; what is shown */
-	/* owned; for each of its registers where it lies in the recording's layout, TS_NO_REG: nowhere */
+	/* owned; for each of its registers where it lies in the recording's layout, TS_NO_REG: not there */
 	uint32_t *from;
 };
 

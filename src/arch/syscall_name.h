@@ -11,8 +11,8 @@
 struct ts_arch;
 
 /*
- * The name of system call @number of Linux on @arch; @number is what the program leaves in the register of
- * the call's number (MIPS o32: 4000 and up).
+ * The name of system call @number of Linux on @arch; @number is the value in the register of the call's number (MIPS o32: 4000
+ * and up).
  *
  * Returns the name, terminated, in @name (at most @size bytes).
  * Returns NULL if it is not known: another processor, a number without a call, memory exhausted.

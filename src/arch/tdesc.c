@@ -3,7 +3,7 @@
  * Writing goes through libxml2's text writer into a buffer.  Reading is one pass of libxml2's SAX parser with
  * callbacks of our own and nothing else: no tree, no DTD, no entities, no files.
  *
- * An element that is unknown where it stands is skipped with all that is in it, as gdb does.
+ * An element that is unknown at its place is skipped with all that is in it, as gdb does.
  */
 #include "tdesc.h"
 
@@ -115,9 +115,9 @@ static uint32_t write_reg(struct out *o, const struct ts_reg_def *def, uint32_t 
 }
 
 /*
- * gdb as GNU/Linux distributions build it (13.1, gdb-multiarch too) has no handler for Windows: told of it,
- * it takes x86 for 32 bits and rejects the description.  Without any system it has what there is to have: no
- * system calls, and modules by address.
+ * gdb as GNU/Linux distributions build it (13.1, gdb-multiarch too) has no handler for Windows: with it, gdb assumes 32 bits
+ * for x86 and rejects the description.  Without any system it has what there is to have: no system calls, and modules by
+ * address.
  */
 static const char *served_osabi(const char *osabi)
 {
@@ -501,7 +501,7 @@ static void stop_unless_good(struct parse *p)
 		xmlStopParser(p->ctxt);
 }
 
-/* An element that is not in the table where it stands. */
+/* An element that is not in the table for its place. */
 static void start_unknown(struct parse *p, const char *name)
 {
 	if (p->depth == 0)
@@ -567,7 +567,7 @@ static void on_text(void *to, const xmlChar *text, int len)
 	stop_unless_good(p);
 }
 
-/* Descriptions have no use for entities, and those who make files have bad ones. */
+/* Descriptions have no use for entities, and hostile files have bad ones. */
 static void refuse_entity(struct parse *p, const xmlChar *name)
 {
 	ts_fail(p->err, TS_ECORRUPT, TS_NO_OFF, "line %d: an entity: %.*s", line_of(p), MAX_NAME_LEN,

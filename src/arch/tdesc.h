@@ -27,14 +27,14 @@
 bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_buf *out, struct ts_error *err);
 
 /*
- * Read a description, which may come from anybody.
+ * Read a description, which is untrusted input.
  *
  * Features, types and registers are kept in their order, also unknown ones; elements that gdb does
  * not know are skipped.  The architecture is the one of <architecture>'s family whose program counter is as
  * wide as the described one. gdb's descriptions say no byte order: @is_big_endian chooses where an
  * architecture has both.  Nothing outside @xml is read, and entities are refused.
  *
- * What gdb does not need for a recording is dropped: save-restore, <compatible>, <description>.
+ * The parts that gdb does not need for a recording are dropped: save-restore, <compatible>, <description>.
  *
  * On success @set owns its memory, to be given back with ts_regset_fini().
  * Returns false with @set empty and a sentence that names the line: TS_ECORRUPT if @xml is not well-formed or

@@ -14,7 +14,7 @@ struct pattern {
 struct insn_set {
 	const struct ts_arch *archs[4];
 	bool is_little_endian; /* instructions are, even where data is not */
-	uint8_t len;           /* bytes that are looked at */
+	uint8_t len;           /* bytes that are examined */
 	struct pattern patterns[MAX_PATTERNS];
 };
 

@@ -18,7 +18,7 @@ enum ts_trap {
 };
 
 /*
- * What kind of trap is the instruction whose @n bytes are at @bytes, in the order in which memory has them?
+ * Returns the kind of trap of the instruction whose @n bytes are at @bytes, in the order of memory.
  * @is_thumb: it is one of ARM's Thumb instructions.  More bytes than the instruction has do not matter.
  */
 enum ts_trap ts_insn_trap(const struct ts_arch *arch, bool is_thumb, const uint8_t *bytes, size_t n);

@@ -32,7 +32,7 @@ enum ts_x86_access {
 	TS_X86_IF_WRITE = 8,
 };
 
-/* What is special about the address of a memory operand. */
+/* Special addresses of memory operands. */
 enum ts_x86_place {
 	TS_X86_PLAIN,
 	TS_X86_PUSHED, /* size bytes below the stack pointer */
@@ -99,7 +99,7 @@ struct ts_x86_field {
 	uint16_t off, len;
 };
 
-/* What an instruction writes beside memory. */
+/* The registers and flags that an instruction writes. */
 struct ts_x86_results {
 	struct ts_x86_field fields[TS_X86_MAX_FIELDS]; /* without the program counter and eflags */
 	unsigned n;
@@ -130,20 +130,20 @@ void ts_x86_init(struct ts_x86 *x, const struct ts_regset *set);
 bool ts_x86_decode(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len,
 		   struct ts_x86_insn *insn);
 
-/* Its length in bytes; 0 if there is no instruction. */
+/* Its length in bytes; 0 if the bytes are not an instruction. */
 unsigned ts_x86_length(const struct ts_x86 *x, const uint8_t *bytes, size_t len);
 
 /*
- * Which registers and flags it writes, or may write.  What a 64-bit instruction clears beyond its operand is written, too.
+ * Which registers and flags it writes, or may write.  The bytes that a 64-bit instruction clears beyond its operand are included.
  *
- * Returns false if there is no instruction.
+ * Returns false if the bytes are not an instruction.
  */
 bool ts_x86_results(const struct ts_x86 *x, const uint8_t *bytes, size_t len, struct ts_x86_results *results);
 
 /*
  * Write its text in Intel's syntax to @buf of @size bytes, terminated.
  *
- * Returns false if there is no instruction or the text does not fit.
+ * Returns false if the bytes are not an instruction, or if the text does not fit.
  */
 bool ts_x86_text(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len, char *buf,
 		 size_t size);

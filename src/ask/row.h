@@ -36,7 +36,7 @@ struct ts_cell {
 /* A cell shows at most this many bytes of a value, and a mark if there are more. */
 #define TS_SHOWN_BYTES 64u
 
-/* What stands for a byte, or for a text of a list, that is not known. */
+/* The text of a byte, or of a text of a list, that is not known. */
 #define TS_UNKNOWN_TEXT "??"
 
 /* NAME_bytes has at most this many bytes of a value. */
@@ -50,7 +50,7 @@ struct ts_cell {
 
 /* Consecutive cells that are the same in all rows with one id. */
 struct ts_row_group {
-	uint64_t id; /* 0: there is no group */
+	uint64_t id; /* 0: no group */
 	unsigned first, n;
 };
 
@@ -81,7 +81,7 @@ void ts_row_text(struct ts_row *row, unsigned i, const char *text); /* NULL: nul
 void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len);
 
 /*
- * The @n cells from @first on are the same in all rows of this answer with this @id; 0: there are no others.
+ * The @n cells from @first on are the same in all rows of this answer with this @id; 0: in no other row.
  *
  * Returns true if they need not be filled: the caller has printed them before.
  */

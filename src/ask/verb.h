@@ -157,7 +157,7 @@ struct ts_rows {
 	bool is_bare;         /* cells that cost a decode may be left empty */
 	uint32_t unwanted;    /* bit i: the cells of column i may be left empty */
 	bool is_for_people;   /* text for users only may be added (TS_ROW_ASIDE) */
-	char note[400];       /* a sentence about the answer: why there are no rows, what is omitted; "" for none */
+	char note[400];       /* a sentence about the answer: why it has no rows, what it omits; "": no note */
 	/* the target of -go, goto, back and forward; TS_NO_POS: none */
 	uint64_t go;
 };

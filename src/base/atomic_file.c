@@ -30,8 +30,8 @@ bool ts_atomic_file_is_same(const char *a, const char *b)
 }
 
 /*
- * The mask of new files, read before there are threads: umask() tells it by changing it, and a file that another
- * thread makes meanwhile could be written by everybody.
+ * The mask of new files, read before there are threads: umask() returns it only by changing it, and a file that another
+ * thread makes meanwhile could be written by all users.
  */
 static mode_t file_mask;
 

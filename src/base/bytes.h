@@ -57,6 +57,17 @@ static inline uint64_t ts_number(const uint8_t *p, size_t len, bool is_big_endia
 	return n;
 }
 
+/* Reverse the order of the bytes. */
+static inline void ts_reverse_bytes(uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len / 2; i++) {
+		uint8_t b = bytes[i];
+
+		bytes[i] = bytes[len - 1 - i];
+		bytes[len - 1 - i] = b;
+	}
+}
+
 /* A word with the same number in each byte. */
 #define TS_EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
 

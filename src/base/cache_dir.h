@@ -21,7 +21,7 @@ bool ts_cache_dir(char dir[PATH_MAX]);
  * the trace (if @is_real, of the target of a symbolic link) and a hash of the file's whole path.
  *
  * Returns false if the trace does not exist.
- * Returns false if there is no directory.
+ * Returns false if the cache directory is unknown or cannot be made.
  * Returns false if the path is too long.
  */
 bool ts_cache_dir_name(const char *trace, bool is_real, char path[PATH_MAX]);

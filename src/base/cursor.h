@@ -91,6 +91,7 @@ static inline uint32_t ts_u32le(struct ts_cursor *c)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap32(v);
 }
 
+/* As ts_u32le(), of eight bytes. */
 static inline uint64_t ts_u64le(struct ts_cursor *c)
 {
 	const uint8_t *p = ts_take(c, 8);
@@ -102,6 +103,7 @@ static inline uint64_t ts_u64le(struct ts_cursor *c)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
 }
 
+/* As ts_u32le(), in big-endian order. */
 static inline uint32_t ts_u32be(struct ts_cursor *c)
 {
 	return __builtin_bswap32(ts_u32le(c));
@@ -128,6 +130,7 @@ static inline bool ts_add(uint64_t a, uint64_t b, uint64_t *sum)
 	return !__builtin_add_overflow(a, b, sum);
 }
 
+/* Set *product to the product.  Returns false if it does not fit 64 bits. */
 static inline bool ts_mul(uint64_t a, uint64_t b, uint64_t *product)
 {
 	return !__builtin_mul_overflow(a, b, product);

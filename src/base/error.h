@@ -46,8 +46,8 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Fill @err with TS_ENOMEM: "no memory for WHAT".  Returns NULL, so that a function that returns a pointer, or a bool, can end
- * with "return ts_no_memory(...)".
+ * Fill @err with TS_ENOMEM: "no memory for WHAT".  Returns NULL, which no caller frees, so that a function that returns a
+ * pointer, or a bool, can end with "return ts_no_memory(...)".
  */
 void *ts_no_memory(struct ts_error *err, const char *what);
 

@@ -7,7 +7,7 @@
 ssize_t ts_read_whole(int fd, void *to, size_t len, uint64_t off)
 {
 	uint8_t *p = to;
-	int before = errno; /* stays, unless it fails: callers tell an end from a failure by it */
+	int before = errno; /* stays, unless it fails: by it callers distinguish an end from a failure */
 	size_t got = 0;
 
 	while (got < len) {
@@ -23,12 +23,11 @@ ssize_t ts_read_whole(int fd, void *to, size_t len, uint64_t off)
 	return (ssize_t)got;
 }
 
-bool ts_write_whole(int fd, const void *from, size_t len)
+/* Write at the file offset of @fd if @off is -1. */
+static bool write_all(int fd, const uint8_t *p, size_t len, off_t off)
 {
-	const uint8_t *p = from;
-
 	while (len) {
-		ssize_t n = write(fd, p, len);
+		ssize_t n = off < 0 ? write(fd, p, len) : pwrite(fd, p, len, off);
 
 		if (!n)
 			errno = ENOSPC;
@@ -36,24 +35,21 @@ bool ts_write_whole(int fd, const void *from, size_t len)
 			return false;
 		p += n > 0 ? n : 0;
 		len -= n > 0 ? (size_t)n : 0;
+		off += off >= 0 && n > 0 ? n : 0;
 	}
 	return true;
 }
 
+bool ts_write_whole(int fd, const void *from, size_t len)
+{
+	return write_all(fd, from, len, -1);
+}
+
 bool ts_write_whole_at(int fd, const void *from, size_t len, uint64_t off)
 {
-	const uint8_t *p = from;
-
-	while (len) {
-		ssize_t n = pwrite(fd, p, len, (off_t)off);
-
-		if (!n)
-			errno = ENOSPC;
-		if (!n || (n < 0 && errno != EINTR))
-			return false;
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-		off += n > 0 ? (uint64_t)n : 0;
+	if (off > INT64_MAX) {
+		errno = EINVAL;
+		return false;
 	}
-	return true;
+	return write_all(fd, from, len, (off_t)off);
 }

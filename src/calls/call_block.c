@@ -2,7 +2,7 @@
 /*
  * A packed event is the code of its symbol and, if its steps are STEPS_FOLLOW, numbers (bits.h): its edge if
  * it is a call, then its steps; of a place, how far back the innermost call was made, in calls and switches
- * (0: there is none), then the number of calls that are open there.
+ * (0: none), then the number of calls that are open there.
  *
  * Packing is two passes: over the calls, which makes their events and counts them, and over the events, when
  * the codes are known.
@@ -33,14 +33,14 @@ enum event_kind {
 /* An event that comes as often gets a symbol of its own, which has 8 bytes. */
 #define MIN_OFTEN 4u
 
-/* A call of a block has at most so many events: a place and the call, a place and its end. */
+/* The maximum number of events of a call of a block: a place and the call, a place and its end. */
 #define MAX_EVENTS    4u
 #define MAX_EVENT_LEN ((TS_MAX_CODE_LEN + 2 * TS_BITS_OF_NUMBER) / 8 + 1)
 
 /* Between two events of a block. */
 struct place {
 	uint64_t pos;
-	uint32_t innermost; /* the call; TS_NO_CALL: there is none */
+	uint32_t innermost; /* the call; TS_NO_CALL: none */
 	uint32_t depth;     /* calls that are open */
 	unsigned code;      /* of the next event */
 };

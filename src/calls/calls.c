@@ -198,8 +198,8 @@ static int compare_ends(const void *a, const void *b)
 }
 
 /*
- * Bring the ends that were added last to where they belong: a merge, so that a segment costs what it tells and
- * not what all before it told.  Returns false if memory is exhausted.
+ * Bring the ends that were added last to where they belong: a merge, so that the cost of a segment depends on its own ends and
+ * not on all before it.  Returns false if memory is exhausted.
  */
 static bool sort_ends(struct list *l)
 {
@@ -239,7 +239,7 @@ static bool add_ends(struct ts_calls *c, uint32_t segment)
 	return true;
 }
 
-/* Forget what a segment, the last one, told. */
+/* Forget the calls of the last segment. */
 static void drop_last(struct ts_calls *c)
 {
 	uint32_t segment = --c->n_segments;

@@ -122,14 +122,14 @@ uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_
 uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_t pos);
 
 /*
- * The innermost call that is open at position @pos on the thread's current stack.
+ * Set *call to the innermost call that is open at position @pos on the thread's current stack.
  *
- * Returns false if there is none.
+ * Returns false if no call is open.
  */
 bool ts_calls_innermost(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos,
 			struct ts_call *call);
 
-/* Replace *call by the call that contains it on its stack.  Returns false if there is none. */
+/* Replace *call by the call that contains it on its stack.  Returns false if no call contains it. */
 bool ts_calls_outer(const struct ts_calls *c, struct ts_call_window *w, struct ts_call *call);
 
 /* The size of the sealed part in an index file, in bytes. */

@@ -13,7 +13,7 @@
 struct ts_linkage {
 	const struct ts_arch *arch; /* borrowed */
 	const char *reg;            /* the link register's name; NULL: calls push */
-	bool is_link;               /* there is a link register */
+	bool is_link;               /* the processor has a link register */
 	uint8_t word;               /* bytes of a return address */
 	uint8_t distance;           /* from the call to its return address; 0: the instruction's length */
 	uint8_t add;                /* the link register holds the return address minus this */

@@ -40,7 +40,7 @@ static inline uint32_t ts_prefix_code_of(const struct ts_prefix_code *code, uint
 
 /*
  * The symbol whose code is at the beginning of @bits, from bit 31 down; *len is set to its length in bits.  Returns
- * TS_NO_SYMBOL if there is none.
+ * TS_NO_SYMBOL if the bits are not the code of a symbol.
  */
 static inline uint32_t ts_prefix_code_find(const struct ts_prefix_code *code, uint32_t bits, unsigned *len)
 {

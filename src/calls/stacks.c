@@ -16,7 +16,7 @@
 /* After longjmp the stack pointer is as close to the outermost call that it ended: arguments lie between. */
 #define MAX_ARGUMENTS 256u
 
-/* So many calls that longjmp left are looked through for one that goes on. */
+/* The maximum number of calls that longjmp left among which one that goes on is searched. */
 #define MAX_PASSED 64u
 
 #define NO_STACK UINT32_MAX
@@ -227,7 +227,7 @@ static uint32_t find_left(const struct ts_stacks *ss, uint64_t to, uint64_t spac
 	return found;
 }
 
-/* The smallest stack in which @to lies, and may be a frame; NO_STACK if there is none. */
+/* The smallest stack in which @to lies, and may be a frame; NO_STACK if none is found. */
 static uint32_t find_around(const struct ts_stacks *ss, uint64_t to, uint64_t space)
 {
 	uint64_t best = UINT64_MAX;
@@ -317,7 +317,7 @@ static uint32_t add_stack(struct ts_stacks *ss, uint64_t to, uint64_t space)
 /*
  * The thread came to its stack unnoticed, since that lies below another one: a first move there looks like
  * that of a large frame.  Now it leaves, into the midst of the calls that were open before: those that it
- * passes are on a stack that is taken off here.  Returns the stack below, NO_STACK if there is none or memory
+ * passes are on a stack that is taken off here.  Returns the stack below, NO_STACK if none is found or memory
  * is exhausted.
  */
 static uint32_t take_apart(struct ts_stacks *ss, uint64_t to, uint64_t space)

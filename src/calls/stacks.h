@@ -88,7 +88,7 @@ static inline bool ts_stacks_is_near(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the current stack, borrowed until the next ts_stacks_move().  There is none before the first move.
+ * Returns the current stack, borrowed until the next ts_stacks_move().  No stack is current before the first move.
  */
 static inline struct ts_stack *ts_stacks_current(const struct ts_stacks *ss)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a step means is known when the thread's next one tells where control went.  So a step is only looked
+ * What a step means is known when the thread's next one determines where control went.  So a step is only looked
  * through for what concerns the stack pointer, the link register and the memory at the stack pointer, which
  * costs few nanoseconds; if there is something, the thread's next step settles it.
  */
@@ -15,7 +15,10 @@
 /* A call pushes one word or, to another code segment, two. */
 #define MAX_PUSHED(linkage) (2u * (linkage)->word)
 
-/* The most instructions between the load of another stack pointer and the jump: code that resumes a stack restores registers there. */
+/*
+ * The most instructions between the load of another stack pointer and the jump: code that resumes a stack restores registers
+ * there.
+ */
 #define MAX_HELD 32u
 
 static struct ts_reg_range range_of(const struct ts_regset *set, const char *name)
@@ -305,7 +308,7 @@ static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_
 
 /* ---------------------------------------------------------------------------------------------- steps */
 
-/* The same of registers of which the effect has a part only, or no value. */
+/* As above, of registers of which the effect has a part only, or no value. */
 static void take_part(const struct ts_call_tracker *tr, struct ts_reg_range reg, const struct ts_effect *e,
 		      const uint8_t *data, uint64_t *value, bool *is_known)
 {
@@ -534,7 +537,7 @@ static const struct ts_step *pass_linked(const struct ts_call_tracker *tr, const
 	return s;
 }
 
-/* The ordinal of the first step from @i on that is not of thread @t, or that has to be looked at. */
+/* The ordinal of the first step from @i on that is not of thread @t, or that has to be examined. */
 static uint32_t pass_over(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
 			  const struct ts_steps *b, uint32_t i)
 {
@@ -657,7 +660,7 @@ bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc)
 	for (uint32_t i = 0; i < tr->n_threads && !tr->is_failed; i++) {
 		struct ts_call_thread *t = &tr->threads[i];
 
-		t->n_held = MAX_HELD - 1; /* there are no more steps to wait for */
+		t->n_held = MAX_HELD - 1; /* no steps follow */
 		settle(tr, t, end_pc, i == tr->last);
 		if (t->todo & TS_TODO_HELD && !tr->is_failed)
 			end_calls(tr, t, ts_stacks_current(&t->stacks)->n - 1, t->held_pos, 0, false);

@@ -45,7 +45,7 @@ struct ts_call_thread {
 };
 
 struct ts_reg_range {
-	uint32_t off, len; /* in the 'g' layout; len 0: there is none */
+	uint32_t off, len; /* in the 'g' layout; len 0: not in the layout */
 };
 
 struct ts_call_tracker {

@@ -26,7 +26,7 @@
 
 enum stage {
 	NEEDING,  /* the calls are not there yet */
-	LISTING,  /* the calls of a thread are looked at */
+	LISTING,  /* the calls of a thread are examined */
 	COUNTING, /* its instructions are given to stacks */
 	PRINTING, /* stacks become lines */
 };

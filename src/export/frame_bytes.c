@@ -14,7 +14,7 @@
 #define NUMBER_LEN 2
 #define HEADER_LEN 6
 
-/* What is written, and for whom. */
+/* What is written, and its reader. */
 struct writer {
 	struct ts_query *q;
 	const struct ts_arch *arch;

@@ -124,7 +124,7 @@ static struct line_thread *thread_of(struct ts_listing *l, uint32_t thread, stru
 
 /* ------------------------------------------------------------------------------------------------ accesses */
 
-/* Longer accesses without a value are not written, nor are those above so many bytes of a line: readers have limits. */
+/* Longer accesses without a value are not written, nor are accesses beyond this length of a line: readers have limits. */
 #define MAX_UNKNOWN  65536u
 #define MAX_ON_A_LINE (UINT32_C(1) << 19)
 
@@ -375,7 +375,7 @@ static bool put_code(struct ts_listing *l, uint32_t thread, uint64_t pc, struct 
 }
 
 /*
- * What the step before wrote, which was another thread's, is there at this line, though nobody's access but on the line of
+ * What the step before wrote, which was another thread's, is there at this line, though it is an access only on the line of
  * that thread.
  */
 static bool put_others(struct ts_listing *l, uint32_t thread, struct ts_error *err)

@@ -34,7 +34,7 @@ struct ts_frame_var {
 struct ts_frame {
 	uint64_t pos;
 	uint32_t tracepoint; /* its number */
-	bool is_whole;       /* all that is known at the position is in the frame; there are no ranges then */
+	bool is_whole;       /* the frame has all that is known at the position; it has no ranges then */
 	bool has_regs;       /* the registers are in the frame, as far as they are known */
 	bool has_pc;         /* the position's pc may be shown, also without registers */
 	bool is_step;        /* of while-stepping: not at the tracepoint but after it */

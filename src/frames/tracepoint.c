@@ -500,7 +500,7 @@ static void put_text(const char *text, struct ts_buf *out)
 		ts_buf_hex(out, text, strlen(text));
 }
 
-/* As it stands in pieces, without letter and address. */
+/* As it is in pieces, without letter and address. */
 static void format_action(const struct ts_action *a, struct ts_buf *out)
 {
 	switch (a->kind) {

@@ -3,8 +3,8 @@
  * Tracepoints, trace state variables and the status of a trace run, as data.
  *
  * Their texts are the same in gdb's packets (qTfP, qTfV, qTStatus, and in pieces QTDP, QTDPsrc, QTDV) and in
- * its trace files, so both read and write them here.  All numbers in them are hex without 0x.  What a set
- * holds lies in its arena and lives as long.
+ * its trace files, so both read and write them here.  All numbers in them are hex without 0x.  The contents of a set
+ * are in its arena, and live as long as the set.
  */
 #ifndef TS_TRACEPOINT_H
 #define TS_TRACEPOINT_H
@@ -27,7 +27,7 @@ enum ts_action_kind {
 
 #define TS_NO_BASE (-1)
 
-/* What a hit of a tracepoint collects. */
+/* The data that a hit of a tracepoint collects. */
 struct ts_action {
 	enum ts_action_kind kind;
 	bool is_stepping;     /* at each step after the hit, not at the hit */
@@ -129,7 +129,8 @@ void ts_tracing_fini(struct ts_tracing *t);
 void ts_tracing_drop_points(struct ts_tracing *t);
 
 /*
- * The location @number at @addr, the first one of @number, and the variable @number; NULL if it does not exist.
+ * The location @number at @addr, the first one of @number, and the variable @number, borrowed until the next change; NULL if it
+ * does not exist.
  */
 struct ts_tracepoint *ts_tracing_find(const struct ts_tracing *t, uint32_t number, uint64_t addr);
 struct ts_tracepoint *ts_tracing_find_number(const struct ts_tracing *t, uint32_t number);

@@ -113,7 +113,7 @@ void ts_index_blocks_sign(const struct ts_signer *signer, const uint8_t *start, 
 	}
 }
 
-/* Nobody reads these bytes before they are fetched again. */
+/* These bytes are not read before they are fetched again. */
 static void forget(uint8_t *p, size_t len, bool is_unpacked)
 {
 	if (!TS_INDEX_POISON)

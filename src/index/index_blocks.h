@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of a record: each has a signature of its own and is verified at its first use.
- * Packed arrays (index_pack.h) are unpacked to blocks of memory that follow the record, also at their first use.
+ * The blocks of a record: each has a signature of its own and is verified at its first use. Packed arrays (index_pack.h) are
+ * unpacked to blocks of memory that follow the record, also at their first use.
  *
  * Therefore the time to open an index does not depend on the length of the recording, and unused blocks are never read.
  * The caller must call ts_index_blocks_use() before it reads bytes from ts_index_take_unread().  A damaged block marks
@@ -10,7 +10,7 @@
  *
  * Used blocks stay in memory, up to a limit for each file; then the oldest pages are released.  A record's memory is
  * never changed, so that released pages are read again from the file.  Unpacked pages would be lost; they are released
- * only by ts_index_pool_give_back(), whose caller guarantees that nobody reads them.
+ * only by ts_index_pool_give_back(), whose caller guarantees that no thread reads them.
  *
  * Any number of threads may use the blocks of a file.
  */
@@ -83,7 +83,7 @@ void ts_index_pool_fini(struct ts_index_pool *pool);
 void ts_index_pool_give_back(struct ts_index_pool *pool);
 
 /*
- * The blocks of bytes [@first, @end) of the record at @start, with their @signatures.
+ * The blocks of bytes [@first, @end) of the record at @start, with their @signatures; the caller frees them.
  *
  * Returns NULL if memory is exhausted.
  */

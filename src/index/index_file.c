@@ -82,7 +82,7 @@ static bool take_record(struct ts_index_file *f, uint64_t len, bool is_whole)
 	return true;
 }
 
-/* Add the record at the file's end, of @file_len bytes; @is_whole: check all of it.  Returns false if it is none. */
+/* Add the record at the file's end, of @file_len bytes; @is_whole: check all of it.  Returns false if it is not one. */
 static bool read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
 	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
@@ -392,7 +392,7 @@ static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
 
 /*
  * Go on in the refuge.  Records that are mapped stay so, from the file that has no name any more.  Returns
- * false if the refuge cannot be written, if there is none, or if it was taken before.
+ * false if the refuge cannot be written, if none is found, or if it was taken before.
  */
 static bool take_refuge(struct ts_index_file *f)
 {

@@ -27,7 +27,7 @@ struct ts_index_file;
  * checked; in a small file all signatures are.
  *
  * Returns the file, which the caller closes with ts_index_close().
- * Returns NULL with why->code TS_OK if there is no file.
+ * Returns NULL with why->code TS_OK if the file does not exist.
  * Returns NULL if the path is not a regular file (TS_EUSAGE).
  * Returns NULL if the file is damaged, truncated, of another trace, or not an index (TS_ECORRUPT, TS_ETRUNC).
  * Returns NULL if it was made by another version or user, or with other options (TS_EUNSUPPORTED).
@@ -133,7 +133,7 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
  * Move the index to its fallback, after ts_index_publish() has failed because of a full disk.
  *
  * Returns true if it has been moved, and can be published.
- * Returns false if there is no fallback, or if it cannot be written.
+ * Returns false if the file has no fallback path, or if that cannot be written.
  * Returns false if publishing failed for another reason.
  * No file remains on the full disk.
  */

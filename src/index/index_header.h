@@ -29,6 +29,7 @@ static inline void ts_put64(uint8_t *p, uint64_t v)
 	memcpy(p, &(uint64_t){ htole64(v) }, sizeof(v));
 }
 
+/* Returns the little-endian number at @p. */
 static inline uint32_t ts_get32(const uint8_t *p)
 {
 	uint32_t v;
@@ -37,6 +38,7 @@ static inline uint32_t ts_get32(const uint8_t *p)
 	return le32toh(v);
 }
 
+/* Returns the little-endian number at @p. */
 static inline uint64_t ts_get64(const uint8_t *p)
 {
 	uint64_t v;

@@ -11,7 +11,7 @@
 /* The fastest of zstd's levels: a higher one gains less than a tenth. */
 #define LEVEL 1
 
-/* A thread has so many blocks or more to pack: to start one takes as long as to pack a few. */
+/* The minimum number of blocks that a thread packs: to start one takes as long as to pack a few. */
 #ifndef TS_INDEX_BLOCKS_A_THREAD
 #define TS_INDEX_BLOCKS_A_THREAD 16u
 #endif

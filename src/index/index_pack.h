@@ -34,11 +34,14 @@ static inline uint64_t ts_index_pack_table_len(uint64_t len)
 	return ((len + TS_INDEX_BLOCK_LEN - 1) / TS_INDEX_BLOCK_LEN + 1) * sizeof(uint32_t);
 }
 
-/* A packer that uses up to @n_threads threads, including the caller's.  NULL if memory is exhausted. */
+/*
+ * A packer that uses up to @n_threads threads, including the caller's; the caller frees it.  Returns NULL if memory is
+ * exhausted.
+ */
 struct ts_index_packer *ts_index_packer_new(unsigned n_threads);
 void ts_index_packer_free(struct ts_index_packer *p);
 
-/* A decompression context; NULL if memory is exhausted. */
+/* A decompression context, which the caller frees; NULL if memory is exhausted. */
 struct ZSTD_DCtx_s *ts_index_unpacker_new(void);
 void ts_index_unpacker_free(struct ZSTD_DCtx_s *zstd);
 

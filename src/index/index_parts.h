@@ -60,7 +60,7 @@ const char *ts_part_writer_finish(struct ts_part_writer *w, struct ts_error *err
 uint64_t ts_part_writer_len(const struct ts_part_writer *w);
 
 /*
- * Open all parts of the index of @key.  The first batch of ts_parts_store() is number @first of the recording.
+ * Open all parts of the index of @key; the caller closes them.  The first batch of ts_parts_store() is number @first of the recording.
  *
  * Returns NULL if a part is missing, damaged, of another trace, or does not begin at the end of the previous
  * one (TS_ECORRUPT); or memory is exhausted (TS_ENOMEM).

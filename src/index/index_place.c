@@ -273,7 +273,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 		if (!f)
 			ts_fail_prefix(err, "%s", p->paths[i]);
 		if (err->code == TS_ELIMIT)
-			break; /* somebody is building it: a second one elsewhere is of no use */
+			break; /* another process is building it: a second one elsewhere is of no use */
 	}
 	if (f)
 		ts_error_reset(err);

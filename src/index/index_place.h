@@ -23,7 +23,7 @@
 struct ts_index_places {
 	char *paths[TS_INDEX_MAX_PLACES]; /* owned */
 	unsigned n;
-	bool is_too_long; /* there is no place, because the names are too long */
+	bool is_too_long; /* no place can be used, because the names are too long */
 };
 
 /* The places for @trace; only @wanted if that is not NULL.  Returns false if memory is exhausted. */
@@ -55,14 +55,14 @@ struct ts_index_trace {
 };
 
 /*
- * Open the first finished index that can be used; NULL if there is none.  The reason for which an index cannot be used
- * is logged.  @trace: NULL to use an index that was made from any file.
+ * Open the first finished index that can be used; the caller frees it.  Returns NULL if none can be used.  The reason for
+ * which an index cannot be used is logged.  @trace: NULL to use an index that was made from any file.
  */
 struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key,
 					   struct ts_index_trace *trace);
 
 /*
- * If @src is the trace of a packed recording with an index, and there is no index at any of the places, copy
+ * If @src is the trace of a packed recording with an index, and none of the places has an index, copy
  * the packed index to the first place that can be written.  Like any index it is used only if this user's tracestub
  * signed it.
  */

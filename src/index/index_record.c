@@ -258,7 +258,7 @@ bool ts_index_record_read(struct ts_index_record *r, uint64_t off, uint64_t len,
 	return false;
 }
 
-/* Map the record and check that it is the one of which the summary tells.  The pool notes if it cannot be mapped. */
+/* Map the record and check that it is the one that the summary describes.  The pool notes if it cannot be mapped. */
 static bool begin(void *user)
 {
 	struct ts_index_record *r = user;

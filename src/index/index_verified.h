@@ -18,11 +18,11 @@
 enum ts_index_fit {
 	TS_INDEX_FITS,	   /* the file is unchanged */
 	TS_INDEX_MAY_FIT,  /* the caller must compare the hash */
-	TS_INDEX_IS_OTHER, /* the file is another one, and there is no hash, because the index was not completed */
+	TS_INDEX_IS_OTHER, /* the file is another one; the index was not completed and has no hash */
 };
 
 /*
- * Does the finished index @f belong to the file of @src?  For TS_INDEX_MAY_FIT *hash is set to the hash in the index.
+ * Returns whether the finished index @f belongs to the file of @src.  For TS_INDEX_MAY_FIT *hash is set to the hash in the index.
  */
 enum ts_index_fit ts_index_fit(const struct ts_index_file *f, const struct ts_source *src,
 			       uint8_t hash[TS_TRACE_HASH_LEN]);

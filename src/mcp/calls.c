@@ -170,7 +170,7 @@ static void call_tool(struct ts_mcp_server *sv, enum ts_mcp_tool tool, const jso
 	}
 }
 
-/* There is no such tool: which there are. */
+/* The tool does not exist: answer with the list of tools. */
 static void fail_tool(struct ts_mcp_server *sv, const char *name, const json_t *id)
 {
 	struct ts_buf text;

@@ -19,8 +19,8 @@ static const struct {
 
 static const char instructions[] =
 	"Recorded executions, to be asked instead of run again. Position k is the state before step k; a row's position is "
-	"the step that did it. Each recording stands at its end. Begin with overview, then work backwards from the symptom: "
-	"why tells where a wrong value came from, why \"branch\" why the program went where it went, ask answers the rest. "
+	"the step that did it. The first position of each recording is its end. Begin with overview, then work backwards from the symptom: "
+	"why shows where a wrong value came from, why \"branch\" why the program went where it went, ask answers the rest. "
 	"Unknown values are null, never zero. The resource tracestub://guide says how to go about common jobs.";
 
 static void initialize(struct ts_mcp_server *sv, const json_t *params, const json_t *id)

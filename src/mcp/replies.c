@@ -80,7 +80,7 @@ static void put_structure(struct ts_buf *out, const struct ts_buf *lines)
 static const char how_to_go_on[] =
 	"\nThere are more rows: ask with a larger first (at most 10000), with last, or with in \"A:B\" after the last row's position.";
 
-/* Are there rows that are not shown?  An answer may be incomplete for another reason, which its end tells. */
+/* Are there rows that are not shown?  An answer may be incomplete for another reason, which its end states. */
 static bool has_more(const struct ts_buf *lines)
 {
 	size_t n_rows;
@@ -110,7 +110,7 @@ static size_t fitting(const struct ts_buf *lines, size_t len, uint64_t *n)
 	return end;
 }
 
-/* Leave out the rows that do not fit: the end tells that there are more. */
+/* Leave out the rows that do not fit: the end shows that there are more. */
 static void shorten(struct ts_buf *lines)
 {
 	size_t n_rows, len;

@@ -30,7 +30,7 @@ void ts_rpc_fini(struct ts_rpc *rpc)
 /* Bytes that are read while the client takes no answer. */
 #define MAX_UNREAD ((size_t)32 << 20)
 
-/* A pipe that has room has it for so many bytes at least: writing them does not block. */
+/* A pipe that is writable accepts at least this number of bytes without blocking. */
 #define ROOM ((size_t)PIPE_BUF)
 
 #define TOO_LONG "the message is too long"

@@ -34,7 +34,7 @@ struct ts_rpc {
 	struct ts_buf batch; /* the answers of the current batch */
 	bool is_batch;       /* answers are added to the batch */
 	bool is_skipping;    /* skip the rest of a line that was too long */
-	bool is_at_end;      /* there is no more input */
+	bool is_at_end;      /* the input has ended */
 };
 
 void ts_rpc_init(struct ts_rpc *rpc, int in, int out);

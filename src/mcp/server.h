@@ -43,7 +43,7 @@ void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value
 /* Answer a call with an error: its question was not understood, or could not be answered. */
 void ts_mcp_reply_error(struct ts_mcp_server *sv, const json_t *id, const char *sentence);
 
-/* Answer the call with the reason for which there are no rows. */
+/* Answer the call with the reason why it has no rows. */
 void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
 			  const json_t *id);
 

@@ -257,7 +257,7 @@ struct moment {
 	bool has_thread;
 };
 
-/* The position that is asked for.  Returns false, and says why, if there is none. */
+/* The position that is asked for.  Returns false, and says why, if none is found. */
 static bool find_moment(struct summary *s, const json_t *arguments, struct moment *m)
 {
 	const struct ts_verb *when = ts_verb_find("when", 4);
@@ -286,7 +286,7 @@ static bool find_moment(struct summary *s, const json_t *arguments, struct momen
 	return true;
 }
 
-/* The only step of an answer, as an object: a new reference, NULL if there is none. */
+/* The only step of an answer, as an object: a new reference, NULL if none is found. */
 static json_t *step_of(json_t *rows)
 {
 	json_t *row = json_incref(json_array_get(rows, 0));

@@ -25,7 +25,7 @@ enum arg_type {
 #define RECORDINGS (1u << TS_MCP_RECORDINGS)
 #define ALL        (~0u)
 
-/* An argument: the tools that have it, and the words of a question that it stands for. */
+/* An argument: the tools that have it, and the words of a question that it represents. */
 struct arg {
 	const char *name;
 	enum arg_type type;
@@ -60,16 +60,16 @@ static const struct arg args[] = {
 	  "Only rows for which this holds: \"value == 5\"; \"$rdi > 3 && *(u32 *)0x404000 != 0\"; of calls: \"result < 0\"." },
 	{ "thread", ARG_INTEGER, ASK | WHY | FLOWS | WHERE, 0, TS_ARGUMENT_WORD, "thread", "The thread, by its number in the column thread." },
 	{ "first", ARG_INTEGER, ASK | WHY | FLOWS | DIFF | SQL | SOURCE, 0, TS_ARGUMENT_WORD, "first",
-	  "Only the first so many rows, at most 10000; default: 50, or 8 KB." },
-	{ "last", ARG_INTEGER, ASK | WHY | FLOWS, 0, TS_ARGUMENT_WORD, "last", "Only the last so many rows, at most 10000." },
+	  "The maximum number of rows, from the first one on, up to 10000; default: 50, or 8 KB." },
+	{ "last", ARG_INTEGER, ASK | WHY | FLOWS, 0, TS_ARGUMENT_WORD, "last", "The maximum number of rows, the last ones, up to 10000." },
 	{ "at", ARG_PLACE, ASK | WHY | FLOWS | WHERE | SOURCE | MARK, 0, TS_ARGUMENT_WORD, "at",
 	  "The PLACE asked from: a position, +N, -N, 50%, begin, end, a mark, #3 (row 3 of the last answer), next|previous "
-	  "write|read|exec WHAT, next|previous syscall|call|return|switch. Default: where the recording stands, first its end." },
-	{ "depth", ARG_INTEGER, ASK | WHY, 0, TS_ARGUMENT_WORD, "depth", "At most so deep; of why: default 8." },
+	  "write|read|exec WHAT, next|previous syscall|call|return|switch. Default: the recording's position, at first its end." },
+	{ "depth", ARG_INTEGER, ASK | WHY, 0, TS_ARGUMENT_WORD, "depth", "The maximum depth; of why: default 8." },
 	{ "inputs", ARG_BOOLEAN, WHY, 0, TS_ARGUMENT_WORD, "inputs",
 	  "Only where it all came from: bytes of input, constants, initial memory; without the way." },
 	{ "addresses", ARG_BOOLEAN, WHY, 0, TS_ARGUMENT_WORD, "addresses", "Follow registers of addresses, too: through tables." },
-	{ "min", ARG_INTEGER, ASK, 0, TS_ARGUMENT_WORD, "min", "Of strings: at least so many characters." },
+	{ "min", ARG_INTEGER, ASK, 0, TS_ARGUMENT_WORD, "min", "Of strings: the minimum number of characters." },
 	{ "to", ARG_STRING, FLOWS, 0, TS_ARGUMENT_WORD, "to",
 	  "Only rows of this kind: copy, compute, compare, branch, address, call, output, overwritten." },
 	{ "changes", ARG_BOOLEAN, ASK, 0, TS_ARGUMENT_WORD, "--changes", "Leave out writes of the value that was there." },

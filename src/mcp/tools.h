@@ -2,7 +2,7 @@
 /*
  * The tools of the Model Context Protocol: their descriptions, and the conversion of a call's arguments to a question.
  *
- * There are few tools, designed for a client that works backwards from a symptom; the tool ask has all verbs.  Each
+ * The tools are few, and made for a client that works backwards from a symptom; the tool ask has all verbs.  Each
  * argument is one argument of the question: its value never becomes another part of the question.
  */
 #ifndef TS_MCP_TOOLS_H
@@ -38,7 +38,7 @@ enum ts_mcp_tool {
  */
 json_t *ts_mcp_tools(bool has_several);
 
-/* The tool of this name; TS_MCP_N_TOOLS if no tool has this name. */
+/* Returns the tool of this name; TS_MCP_N_TOOLS if no tool has this name. */
 enum ts_mcp_tool ts_mcp_tool(const char *name);
 
 /* The limits of a call without first or last, in rows and in bytes of rows; and of a call with them. */
@@ -71,7 +71,9 @@ void ts_mcp_question(struct ts_mcp_question *qn, enum ts_mcp_tool tool, const st
 		     const json_t *arguments);
 
 /*
- * The first argument of the tool ask that is only permitted in the words of a whole question; NULL if there is none.
+ * Returns the first argument of the tool ask that is only permitted in the words of a whole question, a literal.
+ *
+ * Returns NULL if no argument is one of these.
  */
 const char *ts_mcp_misplaced(const json_t *arguments);
 

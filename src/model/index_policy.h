@@ -50,7 +50,7 @@ bool ts_index_policy_keeps(const struct ts_model_options *opt);
  * The key of the index of @rec, and of its parts (src/index/index_parts.h).
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
- * Returns false if there is no key.
+ * Returns false if the signer's key cannot be read or made (TS_EIO).
  */
 bool ts_index_policy_part_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_model_options *opt,
 			      struct ts_index_key *key, struct ts_error *err);

@@ -68,7 +68,7 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
 #define MIN_AHEAD (UINT64_C(1) << 20)
 
 /*
- * With so many jobs the thread that decodes a file reads it, too, unless the timeline waits for that one anyway.  A third
+ * With this number of jobs the thread that decodes a file reads it, too, unless the timeline waits for that one anyway.  A third
  * thread on two processors copies to memory that is in no cache of the decoder, and takes time from the other two.
  */
 #define MAX_JOBS_READING 2u
@@ -141,7 +141,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		read_ahead(m, m->tl);
 	else if (!merge(m, err))
 		return false;
-	ts_source_restart(m->src); /* loaders look at the end of some traces */
+	ts_source_restart(m->src); /* loaders examine the end of some traces */
 	return true;
 }
 
@@ -222,7 +222,7 @@ bool ts_model_has_frames(const struct ts_model *m)
 	return m->rec->frames != NULL;
 }
 
-/* The path of the file that has the calls; NULL: the index has them, or there is none. */
+/* The path of the file that has the calls; NULL: the index has them, or the model has no index. */
 static const char *calls_path(const struct ts_timeline *tl)
 {
 	for (unsigned i = 0; tl->sections[i]; i++) {

@@ -22,7 +22,7 @@ struct ts_query;
 struct ts_source;
 
 /*
- * A model of nothing yet.
+ * A model without a recording; the caller frees it.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
@@ -59,7 +59,10 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
  */
 enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err);
 
-/* As ts_model_grow(), for about @ns nanoseconds.  It cannot fail, because a part has been published before. */
+/*
+ * As ts_model_grow(), for about @ns nanoseconds.  Returns TS_ITEM or TS_END: it cannot fail, because a part has been published
+ * before.
+ */
 enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns);
 
 /* How much of the trace has been read, in thousandths; how many instructions. */
@@ -76,7 +79,7 @@ struct ts_query *ts_model_query(struct ts_model *m);
 struct ts_index_facts {
 	const char *path;              /* borrowed; NULL: the index is in memory */
 	const struct ts_error *error;  /* borrowed; why what was read since is not there; NULL: it is */
-	const char *calls;             /* borrowed; the file of the calls, if the index lacks them; NULL: there is none */
+	const char *calls;             /* borrowed; the file of the calls, if the index lacks them; NULL: no such file */
 	uint64_t len;                  /* bytes */
 	uint64_t n_steps;              /* instructions that it holds; the rest is read again by the next run */
 	bool is_finished;              /* it holds the whole recording */

@@ -32,7 +32,7 @@ struct ts_model_options {
 	 */
 	struct ts_recording *(*load)(void *user, const struct ts_recording *like, struct ts_error *err);
 	void *user;
-	const char *sysroot;         /* where files named by the trace are looked for; NULL: nowhere */
+	const char *sysroot;         /* the folders that are searched for files named by the trace; NULL: none */
 	struct ts_index_policy index;
 	uint64_t max_memory;         /* bytes that the index may need, beside those in its file; UINT64_MAX: any */
 	unsigned n_jobs;             /* processors that building an index may use; 0: all that the process may use */

@@ -15,7 +15,7 @@ enum stage { COUNT, FIND, DECODE };
 struct pass {
 	struct ts_recording *rec; /* owned */
 	struct ts_reader *reader; /* owned */
-	struct ts_buf here;       /* where it stands */
+	struct ts_buf here;       /* its position */
 	bool is_skipping;         /* skip() was called since ts_reader_resume() */
 	uint64_t n_stretches;
 };
@@ -29,7 +29,7 @@ struct ts_part {
 	struct pass pass;
 	struct ts_batch batch;
 	uint64_t first, end;   /* stretches of the part */
-	uint64_t n_learned;    /* by the reader, that batches have told or what was passed over has */
+	uint64_t n_learned;    /* by the reader: those of batches, and those that were passed over */
 	struct ts_part_writer *writer; /* owned */
 	uint64_t n_steps;
 	const char *path;
@@ -65,7 +65,7 @@ static bool open_pass(struct ts_part *p, struct ts_error *err)
 	return ts_buf_ok(&pass->here) || ts_no_memory(err, "the segment");
 }
 
-/* The reader stands here again, and can decode.  What is odd on the way was found before. */
+/* The reader is here again, and can decode.  What is odd on the way was found before. */
 static bool resume(struct pass *p, struct ts_error *err)
 {
 	uint64_t n_learned = p->rec->n_learned;

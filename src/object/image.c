@@ -104,7 +104,7 @@ bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *b
 	return done;
 }
 
-/* What the file called @path at recording time is called here.  Returns false if there is no sysroot. */
+/* Set @name to the path under the sysroot of the file @path.  Returns false without a sysroot, or if the path is too long. */
 static bool beneath_sysroot(const struct ts_image *img, const char *path, char name[PATH_MAX])
 {
 	return img->sysroot && snprintf(name, PATH_MAX, "%s/%s", img->sysroot, path) < PATH_MAX;
@@ -128,7 +128,7 @@ static const char *without_sysroot(const struct ts_image *img, const char *path)
 	return len && !strncmp(path, img->real_sysroot, len) && path[len] == '/' ? path + len : NULL;
 }
 
-/* The source of @path in the sysroot, opened now if need be; UINT32_MAX when there is no such file. */
+/* The source of @path in the sysroot, opened now if need be; UINT32_MAX when the file does not exist. */
 static uint32_t open_in_sysroot(struct ts_image *img, const char *path)
 {
 	char name[PATH_MAX];

@@ -70,8 +70,8 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err);
 
 /*
- * Map @len bytes of the file @path, from @off on, at @addr, as part of the trace's map @map.  Does nothing if
- * there is no sysroot or no such file under it: the bytes stay unknown.  If @path begins with the sysroot's path, the
+ * Map @len bytes of the file @path, from @off on, at @addr, as part of the trace's map @map.  Without a sysroot, or if the
+ * file is not under it, the function does nothing and the bytes stay unknown.  If @path begins with the sysroot's path, the
  * file is also searched without that prefix, for an emulator that ran with the same sysroot.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).

@@ -17,7 +17,7 @@ struct ts_object {
 	bool is_pe;
 	bool is_movable; /* it may be loaded anywhere: ELF except ET_EXEC, PE with relocations */
 	uint64_t entry;  /* as linked */
-	uint64_t first;  /* the lowest address as linked, down to its page; 0 if there is none */
+	uint64_t first;  /* the lowest address as linked, down to its page; 0 if the file has no segment to load */
 	struct ts_elf_load *loads; /* owned; as in the file; of a PE file its headers and sections */
 	size_t n_loads;
 };

@@ -5,7 +5,7 @@
  *         p   "PE\0\0"
  *       + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags
  *             (2):
- *            1 if there are no relocations
+ *            1 if the file has no relocations
  *       +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); entry point at 16 (4); base at 28 (4)
  *             or 24 (8); at 60 (4) how long all headers are
  *       +24+o n sections, 40 bytes each: name (8), length in memory (4), address (4), length in the file (4),

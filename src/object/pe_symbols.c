@@ -84,7 +84,7 @@ static bool read_name(const struct ts_source *src, const struct ts_pe *pe, uint6
 	return *name && strlen(name) < got;
 }
 
-/* A table that the data directory lists.  Returns false if there is none. */
+/* A table that the data directory lists.  Returns false if none is found. */
 static bool find_table(const struct ts_source *src, const struct ts_pe *pe, enum directory which, uint32_t *addr,
 		       uint32_t *len)
 {
@@ -103,7 +103,7 @@ static bool find_table(const struct ts_source *src, const struct ts_pe *pe, enum
 /* --------------------------------------------------------------------------------------------- functions */
 
 struct functions {
-	uint8_t *table; /* owned; NULL: there is none */
+	uint8_t *table; /* owned; NULL: none */
 	size_t n;
 };
 
@@ -129,7 +129,7 @@ static void read_functions(struct functions *f, const struct ts_source *src, con
 	f->n = f->table ? len / FUNCTION_LEN : 0;
 }
 
-/* The first function that does not begin before @addr; n if there is none. */
+/* The first function that does not begin before @addr; n if none is found. */
 static size_t find_function(const struct functions *f, uint32_t addr)
 {
 	size_t at = 0;
@@ -206,7 +206,7 @@ static void walk_exports(const struct ts_source *src, const struct ts_pe *pe,
 
 /* ----------------------------------------------------------------------------------------------- imports */
 
-/* The functions of one file: names at @names, slots at @slots.  Returns how many more may be looked at. */
+/* The functions of one file: names at @names, slots at @slots.  Returns how many more may be examined. */
 static unsigned walk_file(const struct ts_source *src, const struct ts_pe *pe, struct ts_pe_import *import,
 			  uint32_t names, uint32_t slots, unsigned n_left,
 			  void (*use)(void *user, const struct ts_pe_import *import), void *user)

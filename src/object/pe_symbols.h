@@ -28,7 +28,10 @@ struct ts_pe_import {
 void ts_pe_imports_walk(const struct ts_source *src, const struct ts_pe *pe,
 			void (*use)(void *user, const struct ts_pe_import *import), void *user);
 
-/* At most @max bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
+/*
+ * Returns at most @max bytes of the file, with a NUL after them; the caller frees them.  Returns NULL if the file does not have
+ * them.
+ */
 uint8_t *ts_symtab_bytes(const struct ts_source *src, uint64_t off, uint64_t len, uint64_t max);
 
 #endif

@@ -46,7 +46,7 @@ static uint32_t u32(const uint8_t *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The word of the entry of x86 whose jump is at @p, address @addr; false if there is none. */
+/* The word of the entry of x86 whose jump is at @p, address @addr; false if none is found. */
 static bool x86_word(const struct ts_plt *t, const uint8_t *p, uint64_t addr, uint64_t *word)
 {
 	bool is_64 = t->machine == EM_X86_64;

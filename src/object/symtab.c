@@ -22,7 +22,7 @@
 #define MAX_TABLE (UINT64_C(256) << 20)
 
 /*
- * Only the first ones of a file's tables of symbols and of its segments are looked at: real files have two
+ * Only the first ones of a file's tables of symbols and of its segments are examined: real files have two
  * and a dozen, and thousands of them, which may be all of the same bytes, would take hours.
  */
 #define MAX_TABLES   8u
@@ -234,7 +234,7 @@ static bool add_slots(const struct walk *w, const struct ts_elf_section *s, stru
 	return done;
 }
 
-/* The address of the section called @name; 0 if there is none. */
+/* The address of the section called @name; 0 if none is found. */
 static uint64_t addr_of(const struct walk *w, const char *names, uint64_t names_len, const char *name)
 {
 	for (uint64_t i = 0; i < w->sections.n; i++) {

@@ -24,7 +24,7 @@ void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void 
 				  void *user);
 
 /*
- * Returns the first of the @n @names that an ELF file has as a symbol, defined or undefined.
+ * Returns the first of the @n @names, borrowed from the caller, that an ELF file has as a symbol, defined or undefined.
  * Returns NULL if the file has none of them, is of another kind, or is damaged.
  */
 const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n);

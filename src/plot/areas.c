@@ -11,8 +11,7 @@
 #define NEAR 4096u
 
 /*
- * The largest gap within an area, if both sides are one owner's; if nobody's, they are less likely to belong
- * together.
+ * The largest gap within an area, if both sides are one owner's; without an owner they are less likely to belong together.
  */
 #define OWNED_GAP   (UINT64_C(16) << 20)
 #define UNOWNED_GAP (UINT64_C(64) << 10)
@@ -46,7 +45,7 @@ static void append(struct ts_areas *a, const struct ts_area *x)
 
 void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t last)
 {
-	/* accesses come in clusters: the newest few areas are looked at */
+	/* accesses come in clusters: the newest few areas are examined */
 	for (size_t i = a->n; i > 0 && i + 4 > a->n; i--) {
 		if (is_near(&a->items[i - 1], process, first, last)) {
 			extend(&a->items[i - 1], first, last);

@@ -35,7 +35,7 @@ void ts_call_bars_fini(struct ts_call_bars *b)
 	*b = (struct ts_call_bars){ 0 };
 }
 
-/* The part of a call that lies in the range; false if there is none. */
+/* The part of a call that lies in the range; false if none is found. */
 static bool clip(const struct taking *t, const struct ts_call *c, struct ts_call_bar *bar)
 {
 	if (c->kind == TS_CALL_SWITCH || c->pos + 1 >= t->to || c->end <= t->from)

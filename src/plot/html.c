@@ -5,7 +5,7 @@
 
 #include "escape.h"
 
-/* plot.css and plot.js, as they stand in the source (page.c is made of them). */
+/* plot.css and plot.js, as they are in the source (page.c is made of them). */
 extern const char ts_plot_css[], ts_plot_js[];
 
 const struct ts_plot_bounds ts_html_bounds = {

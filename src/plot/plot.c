@@ -13,7 +13,7 @@
 #include "src/base/collections/vec.h"
 #include "src/query/search/scan.h"
 
-/* A range of at most so many chunks is decoded. */
+/* The maximum number of chunks of a range that is decoded. */
 #define MAX_DECODED 64u
 
 /* The shortest column of what the index knows by the chunk: 1 << CHUNK_SHIFT is TS_CHUNK_STEPS. */
@@ -50,7 +50,7 @@ struct gathering {
 	size_t n_moments, cap_moments;
 	struct run *runs;          /* owned; by function */
 	size_t n_runs, cap_runs;
-	const struct ts_plot_watcher *watcher; /* borrowed; NULL: nobody */
+	const struct ts_plot_watcher *watcher; /* borrowed; NULL: no owner */
 	bool is_stopped; /* by the watcher */
 };
 

@@ -11,7 +11,7 @@
 /* Store the @n operands after the command in @cli.  Returns false after a message if they are wrong. */
 bool ts_cli_set_operands(struct ts_cli *cli, int n, char **operands);
 
-/* The index of "--" among @n words; @n if there is none. */
+/* Returns the index of "--" among @n words; @n if no word is "--". */
 int ts_cli_find_dashes(int n, char **words);
 
 /* Returns false after a message if an output file is also an input file. */

@@ -23,7 +23,7 @@ static void print_help(const char *command)
 		fputs(ts_cli_help, stdout);
 }
 
-/* --help and --version are answered wherever they stand. */
+/* --help and --version are answered at any place. */
 static bool answer(int id, const char *command)
 {
 	if (id == TS_OPT_HELP)

@@ -185,7 +185,7 @@ static int serve_debugger(void *user, const char *path,
 
 /*
  * May it be a packed recording, which brings its libraries along?  Those of this machine may be others.  More than the
- * first bytes is not looked at here, outside of the sandbox.
+ * first bytes is not examined here, outside of the sandbox.
  */
 static bool may_be_packed(const char *trace)
 {
@@ -225,7 +225,7 @@ static int run_debugger(struct ts_cli *cli)
 	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
 }
 
-/* Is what the command makes for the reader of its output, and for nobody else? */
+/* Is what the command makes for the reader of its output only? */
 static bool is_for_output(const struct ts_cli *cli)
 {
 	return cli->command == TS_CMD_QUERY || cli->command == TS_CMD_INFO || cli->command == TS_CMD_DIFF ||

@@ -10,29 +10,29 @@
 #define HELP_COLUMN 34
 #define LINE_WIDTH  80
 
-/* The words that questions have beside those of the synopsis, and which verbs take them. */
+/* The words that questions have beside those of the synopsis, and the verbs that accept them. */
 static const struct {
 	unsigned takes;
 	const char *word, *text;
 } words[] = {
 	{ TS_TAKES_RANGE, "in A:B", "rows whose position k has A <= k < B; A or B may be left out" },
 	{ TS_TAKES_MINUS, "minus A:B", "without what was executed at these positions" },
-	{ TS_TAKES_COND, "if value OP N", "rows whose new value compares so: == != < <= > >=" },
+	{ TS_TAKES_COND, "if value OP N", "rows whose new value compares with N: == != < <= > >=" },
 	{ TS_TAKES_STATE, "if COND", "rows where it holds: $rdi > 5 && *(u32 *)0x404000 != 0" },
-	{ TS_TAKES_RESULT, "if result OP N", "calls whose result compares so" },
+	{ TS_TAKES_RESULT, "if result OP N", "calls whose result compares with N" },
 	{ TS_TAKES_MACHINE, "process C, ring N", "of a machine: while cr3 has the page tables at C; while code runs in ring N" },
 	{ TS_TAKES_THREAD, "thread T", "that thread, by its number in the column thread" },
-	{ TS_TAKES_BOUND, "first N, last N", "so many rows" },
-	{ TS_TAKES_AT, "at PLACE", "asked from there: 1000, 50%, end, a mark, next|previous write WHAT" },
+	{ TS_TAKES_BOUND, "first N, last N", "at most N rows, from the first or up to the last" },
+	{ TS_TAKES_AT, "at PLACE", "the position of the question: 1000, 50%, end, a mark, next|previous write WHAT" },
 	{ TS_TAKES_CHANGES, "--changes", "no writes of the value that was there" },
 	{ TS_TAKES_GO, "-go", "go there (in a session)" },
-	{ TS_TAKES_DEPTH, "depth N", "at most so deep" },
+	{ TS_TAKES_DEPTH, "depth N", "a depth of at most N" },
 	{ TS_TAKES_BRANCH, "inputs", "the leaves alone: bytes of input, constants, what was there at the start" },
 	{ TS_TAKES_BRANCH, "addresses", "registers of addresses count, too: tables that input chose from" },
 	{ TS_TAKES_KINDS, "r, w, x", "reads, writes, executions, or several of them, such as rwx; else rw" },
 	{ TS_TAKES_BY, "by address", "instructions instead of functions" },
 	{ TS_TAKES_EQUAL, "== N", "comparisons with this number on one side" },
-	{ TS_TAKES_MIN, "min N", "at least so many characters" },
+	{ TS_TAKES_MIN, "min N", "texts of at least N characters" },
 	{ TS_TAKES_MEMORY, "in memory ADDR:END", "only there" },
 	{ TS_TAKES_TREE, "tree", "indented by depth" },
 	{ TS_TAKES_TO, "to KIND", "rows of one kind: copy compute compare branch address call output overwritten" },

@@ -20,7 +20,7 @@ enum { SHARES_MEMORY = 0x100, WAITS = 0x4000, IS_THREAD = 0x10000 };
 struct ts_forks {
 	struct ts_fork *items; /* by step */
 	size_t n, cap;
-	uint64_t n_seen;       /* system calls that have been looked at */
+	uint64_t n_seen;       /* system calls that have been examined */
 	struct {
 		uint64_t number;
 		uint8_t call; /* enum call */

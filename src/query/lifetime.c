@@ -27,7 +27,7 @@ static bool alloc_regs(struct ts_query *q)
 }
 
 /*
- * What a question stands on while it reads the timeline.  Returns false if the recording cannot be read (TS_EIO) or memory
+ * What a question is on while it reads the timeline.  Returns false if the recording cannot be read (TS_EIO) or memory
  * is exhausted (TS_ENOMEM): it needs its fini all the same.
  */
 static bool caches_init(struct ts_query *q, struct ts_error *err)

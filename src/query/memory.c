@@ -11,7 +11,7 @@
 /* So few steps are replayed in no time. */
 #define FEW_STEPS (TS_CHUNK_STEPS / 32)
 
-/* So many questions that replay more of a chunk, and the rest of it is decoded, so that its lines can be listed. */
+/* The number of questions that replay more of a chunk after which the rest of it is decoded, so that its lines can be listed. */
 #define MANY_QUESTIONS 8u
 
 /* Carry the window from the chunk's start through its first @n steps. */

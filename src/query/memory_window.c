@@ -20,7 +20,7 @@ struct block {
 struct ts_memory_window {
 	struct ts_query *q;
 	uint32_t process;
-	uint64_t pos;                   /* TS_NO_POS: there are no blocks */
+	uint64_t pos;                   /* TS_NO_POS: no blocks */
 	struct block blocks[N_BLOCKS];
 };
 

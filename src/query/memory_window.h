@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that many questions about consecutive positions look at.  What was read once is carried on by the effects of the
+ * Memory that many questions about consecutive positions examine.  Bytes that were read once are updated by the effects of the
  * steps, and not read again from the beginning of the chunk.
  */
 #ifndef TS_MEMORY_WINDOW_H

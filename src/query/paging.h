@@ -17,7 +17,7 @@
 #include "query.h"
 
 enum ts_paging_kind {
-	TS_PAGING_UNKNOWN, /* the mode does not say */
+	TS_PAGING_UNKNOWN, /* unknown from the mode */
 	TS_PAGING_OFF,     /* physical is virtual, 32 bits */
 	TS_PAGING_32,      /* two levels of 4-byte entries */
 	TS_PAGING_PAE,

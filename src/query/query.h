@@ -153,7 +153,7 @@ const struct ts_regset *ts_query_regset(const struct ts_query *q);
 
 /*
  * Returns the file on this machine for the recorded path @path, by --sysroot and similar options, borrowed
- * until ts_query_free(); NULL if there is no such file.
+ * until ts_query_free(); NULL if the file is not found.
  */
 const struct ts_source *ts_query_file(const struct ts_query *q, const char *path);
 
@@ -241,7 +241,7 @@ bool ts_query_regs_follow(struct ts_query *q, uint64_t pos, uint32_t thread, uin
  * Set *value to the value of register @i of the register set as a number; @i may be -1, for no register.
  *
  * Returns true with *value set.
- * Returns false with *err unchanged if there is no such register, if it has more than 8 bytes, or if one of
+ * Returns false with *err unchanged if the register does not exist, if it has more than 8 bytes, or if one of
  * its bytes is unknown.
  * Returns false with *err set if the trace cannot be read any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false with *err set if memory is exhausted (TS_ENOMEM).

@@ -21,7 +21,7 @@
 struct waiting {
 	uint64_t last; /* the thread's last step; TS_NO_POS: it does not wait, and the rest is not set */
 	/*
-	 * the thread's next step, of which the registers are those after `last`; TS_NO_POS if there is none, or
+	 * the thread's next step, of which the registers are those after `last`; TS_NO_POS if none is found, or
 	 * instructions that were not recorded may have run before it
 	 */
 	uint64_t next;

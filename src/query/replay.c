@@ -59,7 +59,7 @@ static void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const
 }
 
 /*
- * The bytes of an effect in the window: *at is the first, *n their number.  Returns false if there are none.
+ * The bytes of an effect in the window: *at is the first, *n their number.  Returns false if none is found.
  */
 static bool find_in_view(const struct ts_replay *v, const struct ts_effect *e, size_t *at, size_t *n)
 {

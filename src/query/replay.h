@@ -26,7 +26,7 @@ struct ts_replay {
 /*
  * Set [*lo, *hi] to the overlap of a memory effect with the window.
  *
- * Returns false if there is no overlap.
+ * Returns false if they do not overlap.
  * Returns false if it is not a memory effect.
  */
 static inline bool ts_replay_overlap(const struct ts_replay *v, const struct ts_effect *e, uint64_t *lo,
@@ -71,7 +71,7 @@ void ts_replay_step(struct ts_replay *v, const struct ts_steps *b, const struct 
  * Before step @s is applied: set the bytes that the step read, before it wrote them, to the values that it read.  They had
  * these values when the step began.
  *
- * Returns the first effect whose value contradicts the window, with its thread in *thread.
+ * Returns the first effect whose value contradicts the window, borrowed from @s, with its thread in *thread.
  * Returns NULL if none does.
  */
 const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,

@@ -80,7 +80,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 	};
 }
 
-/* --------------------------------------------------------------------------------------- looking at it */
+/* --------------------------------------------------------------------------------------- examining it */
 
 bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err)
 {

@@ -73,8 +73,8 @@ static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *
 }
 
 /*
- * Add the register that event @i puts, unless the instruction has it.  They are in the table's order, flags last: what
- * instructions have in common stands together then, and takes less room when it is compressed.
+ * Add the register that event @i puts, unless the instruction has it.  They are in the table's order, flags last: the parts
+ * that instructions share are then adjacent, and compress better.
  */
 static void add_write(struct ts_log_code *b, const struct ts_log_guest *g, struct ts_log_code_insn *insn, uint32_t i)
 {

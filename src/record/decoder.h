@@ -24,7 +24,7 @@ struct ts_log_decoder_counts {
 	bool has_filter;            /* the program has installed a filter of system calls, seccomp(2) */
 	bool has_exit;              /* a thread has called exit_group */
 	uint32_t exit_status;       /* if has_exit */
-	const char *exec_path;      /* of a call of execve that has not returned; NULL if there is none */
+	const char *exec_path;      /* of a call of execve that has not returned; NULL if no such call is open */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the decoder's files share: records.c reads records, execute.c executions of blocks, kernel_ops.c the
+ * Declarations that the decoder's files share: records.c reads records, execute.c executions of blocks, kernel_ops.c the
  * kernel's.
  */
 #ifndef TS_RECORD_DECODER_PARTS_H
@@ -36,11 +36,11 @@ struct ts_log_task {
 	/* An incomplete execution of a block: the instruction at which it ended is not known yet. */
 	const struct ts_log_code *open;
 	uint64_t failed_pc;     /* the instruction that did not complete, if it was executed last */
-	uint8_t failed_len;     /* its bytes; 0: there is none */
+	uint8_t failed_len;     /* its bytes; 0: no instruction failed */
 	uint8_t *open_record; /* owned; TS_LOG_MAX_BLOCK bytes */
 	uint8_t mmx; /* a bit for each place of the x87 unit that holds no double but an integer */
 	uint8_t state[TS_LOG_MAX_STATE + 32];
-	/* Of modules that are not recorded: it has executed instructions that no GAP has told yet. */
+	/* It has executed instructions of modules that are not recorded, and no GAP has them yet. */
 	bool is_elsewhere;
 	uint64_t n_elsewhere;             /* how many */
 	uint8_t shown[TS_LOG_MAX_STATE];  /* its state as it was written */
@@ -48,7 +48,7 @@ struct ts_log_task {
 
 /* The system call that returned last, and its op in the open frame. */
 struct ts_call_returned {
-	struct ts_log_task *task; /* NULL: there was none */
+	struct ts_log_task *task; /* NULL: no call has returned */
 	uint32_t num;
 	uint64_t args[TS_LOG_N_ARGS];
 	size_t start, end; /* in the frame, which had n_ops ops then; thread task->pid's */

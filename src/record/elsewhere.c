@@ -3,8 +3,8 @@
  * Only some modules are recorded: what is executed elsewhere writes no steps.
  *
  * Until an instruction of such a module is executed, what would be written is dropped.  The recording begins there, with
- * the state of the program.  From then on the registers and the memory that changed elsewhere are told in a GAP before
- * the next thing that is written: an instruction of such a module, a system call, a signal.
+ * the state of the program.  From then on the registers and the memory that changed elsewhere are written in a GAP before the
+ * next record: an instruction of such a module, a system call, a signal.
  */
 #include <fnmatch.h>
 #include <string.h>

@@ -39,6 +39,7 @@ static inline void ts_gap_store(struct ts_gap *g, uint64_t addr, uint32_t len)
 	ts_gap_add(g, addr, len);
 }
 
+/* Returns true if nothing was stored, and no op was appended. */
 static inline bool ts_gap_is_empty(const struct ts_gap *g)
 {
 	return !g->n && !g->ops.n_ops;

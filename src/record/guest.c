@@ -387,7 +387,7 @@ static uint64_t number_at(const struct ts_log_guest *g, const struct ts_guest_re
 	}
 }
 
-/* The bytes of a register that a recording has as an SPREG; 0: it is none. */
+/* The bytes of a register that a recording has as an SPREG; 0: it is not one. */
 static uint16_t vector_len(const struct ts_guest_reg *r)
 {
 	return r->kind == TS_GUEST_YMM ? 32 : r->kind == TS_GUEST_XMM || r->kind == TS_GUEST_XMM_ONLY ? 16 : 0;

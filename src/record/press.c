@@ -89,7 +89,7 @@ bool ts_press_add(struct ts_press *p, const uint8_t *bytes, size_t len)
 	return !atomic_load(&p->has_failed);
 }
 
-/* Might what is in the queue make so many bytes of the file? */
+/* May the queue become this number of bytes of the file? */
 static bool may_reach(const struct ts_press *p, uint64_t limit)
 {
 	uint64_t n_file = atomic_load(&p->n_file), n_queued = p->n_filled - p->n_taken;

@@ -126,7 +126,7 @@ static const char *execution(struct ts_log_decoder *d, uint32_t num, uint32_t ex
 		return keep_open(t, b, record);
 	if (d->gap.is_failed)
 		return "memory is exhausted";
-	return ts_execute(d, t, b, record, exit) ? NULL : "an exit is none of its block";
+	return ts_execute(d, t, b, record, exit) ? NULL : "an exit is not one of its block";
 }
 
 /* -------------------------------------------------------------------------------- threads */
@@ -421,7 +421,7 @@ static uint64_t fatal_addr(const struct ts_log_decoder *d, const struct ts_log_t
 	return is_of_instruction ? t->signal.pc : d->fatal.addr;
 }
 
-/* The thread that the signal killed stands at the instruction that failed. */
+/* The thread that the signal killed is at the instruction that failed. */
 static void put_fatal(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	uint8_t *p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_SIGNAL_LEN + UCIR_PUT_JMP_LEN), *end = p;
@@ -440,7 +440,7 @@ static void put_fatal(struct ts_log_decoder *d, struct ts_log_task *t)
 		ts_op_frames_done(d->frames, end, n);
 }
 
-/* Who sent itself a signal that killed it is known: siginfo_t, kill(2), tgkill(2). */
+/* The sender is known if a process sent itself the signal that killed it: siginfo_t, kill(2), tgkill(2). */
 static void settle_killer(struct ts_log_decoder *d)
 {
 	const struct ts_call_returned *r = &d->returned;

@@ -15,7 +15,7 @@
 #define TS_RESIDENT_PAGE 4096u
 #define TS_RESIDENT_N 512u /* pages that are read at once, at most */
 
-/* Open pagemap; the caller closes the descriptor.  Returns -1 if there is no pagemap. */
+/* Open pagemap; the caller closes the descriptor.  Returns -1 if it cannot be opened. */
 static inline int ts_resident_open(void)
 {
 	return open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,7 @@ static inline void ts_resident_read(int fd, const uint8_t *at, uint64_t n, uint6
 		memset(entries, 0xff, TS_RESIDENT_N * sizeof(*entries));
 }
 
-/* Bit 63: present, 62: swapped. */
+/* Returns true if bit 63 (present) or bit 62 (swapped) of the entry is set. */
 static inline bool ts_resident_is(uint64_t entry)
 {
 	return entry >> 62 != 0;

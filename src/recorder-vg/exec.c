@@ -51,7 +51,7 @@ static bool is_i386(const char *program)
 	       head[18] == EM_386;
 }
 
-/* After the engine's options; NULL if there is none. */
+/* After the engine's options; NULL if none is found. */
 static char **program_of(char **argv)
 {
 	for (argv++; *argv; argv++) {

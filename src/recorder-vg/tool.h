@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tool's files share.  The tool has no libc: only Valgrind's functions and system calls of its own.
+ * Declarations that the tool's files share.  The tool has no libc: only Valgrind's functions and system calls of its own.
  */
 #ifndef TS_RECORDER_VG_TOOL_H
 #define TS_RECORDER_VG_TOOL_H
@@ -68,6 +68,7 @@ Bool ts_is_alive(Int pid);
 /* Parse the option's text: RECORDER:CHUNKS:BYTES-OF-A-CHUNK:FIFO.  Returns False if it is malformed. */
 Bool ts_follow_take(const HChar *text);
 
+/* Returns True if the option was given. */
 Bool ts_follow_is_on(void);
 
 /*
@@ -96,7 +97,7 @@ struct ts_place {
 	const HChar *name; /* of the function, or of the source file */
 };
 
-/* A number that a colon ends; *at becomes what follows.  Returns False if there is none. */
+/* Read a number that ends with a colon; *at is set to the byte after the colon.  Returns False if no such number is at *at. */
 Bool ts_take_number(const HChar **at, ULong *n);
 
 /*

@@ -563,7 +563,7 @@ static void end_record(const IRSB *in, IRConst *len)
 
 /* -------------------------------------------------------------------------------- where the recording begins or ends */
 
-/* The statement of the first instruction; stmts_used if there is none. */
+/* The statement of the first instruction; stmts_used if none is found. */
 static Int first_insn(const IRSB *in)
 {
 	Int i = 0;

@@ -218,7 +218,7 @@ static bool is_same(const uint8_t *insn, size_t n, uint32_t op, bool is_big_endi
 	return true;
 }
 
-/* Whether a word of four bytes is an ARM or a Thumb instruction is not known here, so it is taken as both. */
+/* Whether a word of four bytes is an ARM or a Thumb instruction is not known here, so it is regarded as both. */
 static bool may_be_vfp(uint32_t arm, uint32_t thumb)
 {
 	uint32_t kind = arm >> 24 & 15, half = thumb >> 16;
@@ -261,7 +261,7 @@ static unsigned classify_riscv(const uint8_t *insn, size_t n, bool)
 }
 
 /*
- * Whether a word of four bytes is an instruction of MIPS or of microMIPS is not known here, so it is taken as
+ * Whether a word of four bytes is an instruction of MIPS or of microMIPS is not known here, so it is regarded as
  * both; those of two bytes have no floating point.  The six upper bits are the operation: of microMIPS, those
  * of the half that is first in memory.
  */

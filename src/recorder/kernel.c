@@ -19,7 +19,7 @@
 #define MAX_FRAMES (64u * FRAME_LEN) /* farther away is another stack */
 #define NEAR 65536u            /* what an argument of a system call points to at the most */
 #define DEPTH 2u               /* msghdr, iovec, buffer */
-#define N_WORDS 16u            /* of a struct or an array that are looked at */
+#define N_WORDS 16u            /* of a struct or an array that are examined */
 #define FAR 256                /* bytes that no call moves the stack pointer by before a function's first instruction */
 #define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
 
@@ -234,7 +234,7 @@ void ts_kernel_exit(struct ts_task *t)
 	put_exit(t->pid, &t->call);
 }
 
-/* The address of the word with this thread's id; 0 if there is none.  Words of other threads may be unmapped. */
+/* The address of the word with this thread's id; 0 if none is found.  Words of other threads may be unmapped. */
 static uint64_t tid_word(const struct ts_task *t)
 {
 	for (unsigned i = 0; i < n_tid_words; i++) {

@@ -48,6 +48,7 @@ bool ts_kernel_is_tid_word(uint64_t addr, uint32_t len);
  */
 int ts_kernel_find_signal(const struct ts_task *t, uint64_t pc);
 
+/* Returns the bit of the address @pc in a mask of addresses of handlers. */
 static inline uint64_t ts_kernel_handler_bit(uint64_t pc)
 {
 	return UINT64_C(1) << (pc >> 2 & 63);
@@ -82,7 +83,7 @@ void ts_written_add(struct ts_call *c);
 /* Put the handler before those of QEMU, wherever it is not there yet: after each change of a handler. */
 void ts_siginfo_watch(void);
 
-/* The calling thread is in the recording: a signal that it takes is told of it. */
+/* The calling thread is in the recording: a signal that it takes is reported for it. */
 void ts_siginfo_begin_thread(void);
 
 /*

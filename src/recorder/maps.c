@@ -19,12 +19,12 @@
 #define PAGE 4096u
 #define MAX_FILE (UINT64_C(64) << 20)     /* contents of a larger file mapping are unknown */
 #define MAX_COMPARED (UINT64_C(256) << 20) /* resident; above it all memory is not compared */
-#define MAX_RESERVED (UINT64_C(1) << 30)   /* an inaccessible mapping of the emulator's: not looked at by pages */
+#define MAX_RESERVED (UINT64_C(1) << 30)   /* an inaccessible mapping of the emulator's: not examined by pages */
 
 struct region {
 	uint64_t start, end, file_off;
 	uint8_t prot;
-	bool is_shared;   /* of a file: who writes the file changes it */
+	bool is_shared;   /* of a file: a write to the file changes it */
 	const char *file; /* in the text that they were parsed from; "" */
 };
 

@@ -2,7 +2,7 @@
 /*
  * The program's mapped memory, and changes of it that no instruction made.
  *
- * The emulator's own memory lies between the program's; page_get_flags() tells them apart.  Contents are read
+ * The emulator's own memory lies between the program's; page_get_flags() distinguishes them.  Contents are read
  * with process_vm_readv(): a page after a file's end is an error then, not a signal.
  */
 #ifndef TS_RECORDER_MAPS_H

@@ -41,7 +41,7 @@ static bool put(void *, const uint8_t *bytes, size_t len)
 {
 	if (is_on && !ts_ring_put(ring, bytes, len, reader_pid))
 		ts_out_stop();
-	return true; /* who is forked leaves, and has nobody to write for */
+	return true; /* a forked process leaves, because its output has no reader */
 }
 
 /* The order of the stores ensures that a reader finds a frame exactly once, even if this process has died. */

@@ -45,7 +45,7 @@ void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_op_piece *p);
 /* Write a NOTE of UCIR 2 with @key. */
 void ts_out_note(uint8_t key, const void *bytes, uint32_t len);
 
-/* Tell the reader that the file at @path is mapped as code. */
+/* Report to the reader that the file at @path is mapped as code. */
 void ts_out_code_file(const char *path);
 
 struct ts_ring;

@@ -207,7 +207,7 @@ static void begin_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS
 		ts_kernel_exit(t);
 }
 
-/* QEMU has a table of all pages that are reserved: for so many it would take the machine's memory. */
+/* QEMU has a table of all pages that are reserved: for this number it would take the machine's memory. */
 static void check_reservation(int64_t num, uint64_t len)
 {
 	const int *mmap = ts_guest->calls->mmap;

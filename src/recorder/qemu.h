@@ -71,7 +71,7 @@ extern const int ts_qemu_insn_flags;
  */
 const char *ts_qemu_find(const struct ts_guest *guest);
 
-/* The processor of the calling thread. */
+/* Returns the processor of the calling thread, which QEMU owns. */
 void *ts_qemu_current_cpu(void);
 
 /*
@@ -98,8 +98,8 @@ static inline bool ts_qemu_is_executing(const void *cpu)
 void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, size_t cap);
 
 /*
- * The bytes that an instruction loaded from @addr: in memory, or in @bytes.  QEMU 9 reports the load of an atomic
- * instruction after the store, with the loaded value.
+ * Returns the bytes that an instruction loaded from @addr: a pointer into the guest's memory, or @bytes.  QEMU 9 reports the
+ * load of an atomic instruction after the store, with the loaded value.
  */
 const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16]);
 
@@ -130,6 +130,7 @@ void ts_qemu_leave(void *cpu);
 /* The address of guest memory in this process. */
 extern uintptr_t *ts_guest_base;
 
+/* Returns the guest's byte at @addr in this process; valid while the guest maps it. */
 static inline uint8_t *ts_host(uint64_t addr)
 {
 	return (uint8_t *)(*ts_guest_base + addr);

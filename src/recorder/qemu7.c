@@ -110,7 +110,7 @@ const char *ts_qemu_begin(void *cpu)
 	if (memcmp(before, now, size) != 0)
 		n = 0;
 	free(before);
-	return n == 1 ? NULL : "this QEMU does not tell when it executes; QEMU 7.2 of Debian 12 does";
+	return n == 1 ? NULL : "this QEMU does not report when it executes; QEMU 7.2 of Debian 12 does";
 }
 
 /* It is a variable of each thread: dlsym() gives the calling one's. */

@@ -35,7 +35,7 @@ extern struct qemu ts_qemu;
 #define QEMU_DUMP_FPU 0x20000
 
 /*
- * Read the bytes of register @n, at most @cap, as the gdb stub has them.  Returns their number; 0 if there is no such
+ * Read the bytes of register @n, at most @cap, as the gdb stub has them.  Returns their number; 0 if the processor has no such
  * register.
  */
 unsigned ts_qemu_read(void *cpu, int n, uint8_t *bytes, unsigned cap);

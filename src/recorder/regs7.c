@@ -22,7 +22,7 @@
 struct reg {
 	uint32_t off; /* in the processor's object; of those with a place */
 	uint16_t num;
-	uint16_t num_wide; /* of the register with its upper half; 0: there is none */
+	uint16_t num_wide; /* of the register with its upper half; 0: none */
 	int16_t gdb;
 	uint8_t len, how, group;
 	bool has_place;
@@ -713,7 +713,7 @@ static uint8_t *compare_sourced(void *cpu, struct ts_values *v, uint8_t *p, uint
 }
 
 /*
- * Vector registers with a place are looked at one by one only if the block that holds them all is different.
+ * Vector registers with a place are examined one by one only if the block that holds them all is different.
  */
 static uint8_t *compare_vectors(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
 {

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_MS	   100  /* of one look at the reader */
+#define WAIT_MS	   100  /* of one check of the reader */
 #define MAX_TRIES  100000
 #define STOPPED_MS 1000 /* after which a reader that does not free space is continued */
 

@@ -35,7 +35,7 @@ struct ts_ring_signal {
 	uint64_t pid;    /* of the receiving thread; 0: that thread is not recorded */
 	uint64_t addr;   /* the program's address, or the process id of the sender */
 	uint64_t n_steps;
-	int32_t num, code; /* the host's; 0: there was none */
+	int32_t num, code; /* the host's; 0: no signal */
 	bool is_fault;   /* addr is the address of an access */
 };
 
@@ -96,7 +96,7 @@ uint64_t ts_ring_boundary(const struct ts_ring *r, uint64_t *n_steps);
 /*
  * Set *bytes to the contiguous bytes that can be read.  With @may_wait the function waits up to a second for the first.
  *
- * Returns the number of bytes; 0 if there are none.
+ * Returns the number of bytes; 0 if the ring is empty.
  */
 size_t ts_ring_peek(struct ts_ring *r, const uint8_t **bytes, bool may_wait);
 

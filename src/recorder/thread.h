@@ -38,7 +38,7 @@ bool ts_turn_try(struct ts_turn_taker *t);
 /* Give it to whoever waits. */
 void ts_turn_give(struct ts_turn_taker *t);
 
-/* Has @t run for long enough, while somebody waits?  Counts an instruction. */
+/* Has @t run for long enough, while another thread waits?  Counts an instruction. */
 bool ts_turn_is_over(struct ts_turn_taker *t);
 
 #define TS_MAX_ACCESSES 512u

@@ -421,8 +421,7 @@ static int64_t set_times(const struct call *c, uint64_t addr, const char *path)
 
 /*
  * The mode or the times of an open file.  The kernel lets its owner change them through a descriptor that is
- * only for reading: of the files of a user who runs hostile code in here, only those which it may write are
- * changed.
+ * only for reading: so of the user's files hostile code in here changes only those that it may write.
  */
 static int64_t do_attributes(const struct call *c)
 {
@@ -496,7 +495,7 @@ static int64_t do_shape(const struct call *c, const struct shape *s)
 	return got;
 }
 
-/* The rule of the root that @dir is; NULL if it is none. */
+/* The rule of the root that @dir is; NULL if it is not one. */
 static const struct ts_rule *find_root(const struct call *c, int dir)
 {
 	struct stat st;

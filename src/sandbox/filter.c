@@ -172,7 +172,7 @@ static bool add_if(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t mask, u
 	return !seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call, 1, &cmp);
 }
 
-/* The same of two arguments. */
+/* As above, of two arguments. */
 static bool add_if_both(scmp_filter_ctx ctx, int call, struct scmp_arg_cmp a, struct scmp_arg_cmp b)
 {
 	return !seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call, 2, (const struct scmp_arg_cmp[]){ a, b });
@@ -223,7 +223,7 @@ static bool add_sockets(scmp_filter_ctx ctx)
 	return done;
 }
 
-/* No new code; of descriptors and terminals what tells of them. */
+/* No new code; of descriptors and terminals only queries. */
 static bool add_others(scmp_filter_ctx ctx)
 {
 	static const int no_code[] = { SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect) };
@@ -277,7 +277,7 @@ static uint32_t read_all(int fd, void *to, size_t len)
 }
 
 /*
- * A pipe takes the largest filter without anybody reading it, and is no file: a limit on the length of files, which the
+ * A pipe holds the largest filter without a reader, and is not a file: a limit on the length of files, which the
  * user may have set, has no effect.
  */
 static bool export_filter(scmp_filter_ctx ctx, struct ts_filter *f)

@@ -23,7 +23,7 @@ struct ts_place {
 	char path[PATH_MAX]; /* the caller's path */
 	const char *name;    /* in path: the last component; "" if the path is that of a folder */
 	bool is_relative;    /* the path is relative to a descriptor */
-	int dir;	     /* owned; the folder, opened with O_PATH; -1: there is none */
+	int dir;	     /* owned; the folder, opened with O_PATH; -1: not open */
 	int error;	     /* errno if dir is -1 */
 	dev_t dev;	     /* the folder's identity, with ino */
 	ino_t ino;

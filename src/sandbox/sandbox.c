@@ -276,7 +276,7 @@ static bool hand_over(int fd, int socket, struct ts_error *err)
 {
 	bool done = send_fd(socket, fd);
 
-	close(fd); /* who has it answers for the broker */
+	close(fd); /* its owner can answer in place of the broker */
 	return done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "its broker has ended");
 }
 

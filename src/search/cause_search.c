@@ -144,7 +144,7 @@ static bool is_turn(const struct ts_cause_node *n, const struct ts_writer *w, co
 
 /*
  * Returns the node of which the writer is another iteration: an ancestor, or a child of @parent; TS_NO_NODE
- * if there is none.
+ * if none is found.
  */
 static uint32_t find_turn(const struct ts_cause *c, uint32_t parent, const struct ts_writer *w,
 			  const struct insn *insn, const struct ts_location *loc)

@@ -8,7 +8,7 @@
 
 #define N_TOUCHES     4096u /* a power of two */
 
-/* One of the budget allows so many steps; a step that matters counts for more. */
+/* The number of steps for one unit of the budget; a step that matters counts for more. */
 #define STEPS_A_CHUNK  1024u
 #define STEPS_A_MATTER 31u
 
@@ -16,7 +16,7 @@
 struct ts_flow_touch {
 	uint64_t pc, first_chunk, end_chunk;
 	uint32_t process;
-	bool is_always; /* what it touches is not known: it is looked at whatever it is */
+	bool is_always; /* what it touches is not known: it is examined whatever it is */
 	bool has_load;
 	uint64_t mask[TS_TAINT_WORDS];
 };

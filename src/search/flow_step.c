@@ -308,7 +308,7 @@ static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc,
 
 	*from = 0;
 	loc.mask = mask;
-	if (!is_of_step(f, pos, &loc)) /* what another thread has got comes from nowhere */
+	if (!is_of_step(f, pos, &loc)) /* a value of another thread has no source */
 		return true;
 	if (!ts_sources_find(&f->sources, f->q, pos, &loc, false, err))
 		return false;
@@ -638,7 +638,7 @@ static void sort_hops(struct ts_flow *f)
 	f->n_hops = n;
 }
 
-/* Bytes are overwritten by what the operands of the instruction do not name: nobody knows whether they are part of what came. */
+/* Bytes are overwritten by what the operands of the instruction do not name: it is unknown whether they are part of what came. */
 static bool is_lost_unknown(const struct ts_flow *f, const struct fate *fates)
 {
 	for (unsigned i = f->n_described; !f->is_described && i < f->n_registers; i++) {

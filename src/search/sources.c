@@ -128,7 +128,7 @@ static void add_other(struct work *w, enum ts_source_kind kind, unsigned order)
 /* ------------------------------------------------------------------------------------------------ addresses */
 
 /*
- * Find the address of the recorded access of @len bytes.  Returns false if there is none, or more than one.
+ * Find the address of the recorded access of @len bytes.  Returns false if none is found, or more than one.
  */
 static bool find_recorded(struct work *w, unsigned len, bool is_write, uint64_t *addr, struct ts_error *err)
 {
@@ -409,7 +409,7 @@ static void take_table(struct work *w, const struct ts_transfer *t)
 	}
 }
 
-/* The selector is to a byte that it selected what an address is; one that is zero, or that nobody knows, is made of it. */
+/* The selector is to a byte that it selected what an address is; one that is zero, or unknown, is made of it. */
 static void take_selector(struct work *w, const struct ts_transfer *t)
 {
 	uint64_t start, written = find_written(w, t, &start);

@@ -13,7 +13,7 @@
 #include "location.h"
 #include "src/query/query.h"
 
-/* The number of bytes of the layout for which one bit of a register mask stands, and the number of words of such a mask. */
+/* The number of bytes of the layout that one bit of a register mask covers, and the number of words of such a mask. */
 #define TS_TAINT_UNIT  8u
 #define TS_TAINT_WORDS 16u
 

@@ -18,7 +18,7 @@
 #define RUNS_A_BUDGET  4u
 #define LOOKS_A_BUDGET 64u
 
-/* So many steps that cannot be the writer are passed over for one that is looked at. */
+/* The number of steps that cannot be the writer and cost as much as one that is examined. */
 #define MAX_PASSED 64u
 
 #define CHANGES ((unsigned)TS_ACCESS_CHANGE | (unsigned)TS_ACCESS_REPLACE)
@@ -42,7 +42,7 @@ void ts_writer_search_fini(struct ts_writer_search *s)
 		end_runs(&s->runs[i]);
 }
 
-/* Returns the search among runs that can be continued from @pos; NULL if there is none. */
+/* Returns the search among runs that can be continued from @pos; NULL if none is found. */
 static struct ts_writer_runs *find_runs(struct ts_writer_search *s, const struct ts_query *q, uint64_t pos)
 {
 	for (unsigned i = 0; i < TS_N_WRITER_RUNS; i++) {
@@ -127,7 +127,7 @@ static uint64_t last_shown(const struct ts_writer_search *s, const struct ts_que
 
 /*
  * Runs of instructions that may write it: the last one up to step @pos, *first and *end of its steps, *first
- * is TS_NO_POS if there is none.
+ * is TS_NO_POS if none is found.
  */
 static enum ts_next find_run(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, uint64_t *first,
 			     uint64_t *end, struct ts_budget *budget, struct ts_error *err)
@@ -244,7 +244,7 @@ static bool touches_registers(const struct ts_writer_search *s, const struct ts_
 
 /*
  * The last step of another thread in [@first, s->pos) that may have changed registers of the owner: a signal that was
- * delivered to it, or what a switch to it shows.  *pos is set to TS_NO_POS if there is none.
+ * delivered to it, or what a switch to it shows.  *pos is set to TS_NO_POS if none is found.
  *
  * Returns false if the trace cannot be read.
  */
@@ -271,7 +271,7 @@ static bool find_foreign(const struct ts_writer_search *s, struct ts_query *q, u
 	return true;
 }
 
-/* Look at the step before s->pos, or pass over those that cannot be. */
+/* Examine the step before s->pos, or pass over those that cannot be. */
 static enum ts_next look_back(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
 			      struct ts_budget *budget, struct ts_error *err)
 {
@@ -322,7 +322,10 @@ static bool may_change(const struct ts_writer_search *s, const struct ts_regset 
 	return false;
 }
 
-/* Go back over the owner's steps of one chunk that look() finds to write nothing of the location, as far as that is seen at once. */
+/*
+ * Go back over the owner's steps of one chunk that look() finds to write nothing of the location, as far as that is seen at
+ * once.
+ */
 static bool pass_over(struct ts_writer_search *s, struct ts_query *q, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(q);

@@ -32,7 +32,7 @@ struct ts_writer_runs {
 
 #define TS_N_WRITER_RUNS 8u
 
-/* What writes a location of registers or flags. */
+/* The kinds of writers of a location of registers or flags. */
 struct ts_writer_does {
 	bool is_used;
 	enum ts_location_kind kind;
@@ -44,15 +44,15 @@ struct ts_writer_does {
 
 /* One search after the other; all zero: none has begun. */
 struct ts_writer_search {
-	uint64_t pos;      /* how far it has come: steps from here on have been looked at */
+	uint64_t pos;      /* how far it has come: steps from here on have been examined */
 	uint64_t before;   /* where it began */
 	bool is_begun;
 	bool may_contradict;
 	uint64_t n_steps;  /* of the recording when that was found out */
 	struct ts_location loc; /* as the effects of steps have it */
 	struct ts_does does;
-	uint64_t stop;     /* steps before it are not looked at */
-	uint64_t first;    /* registers: steps from here on are looked at one by one */
+	uint64_t stop;     /* steps before it are not examined */
+	uint64_t first;    /* registers: steps from here on are examined one by one */
 	uint64_t chunk;    /* memory: the next one to look into; TS_NO_CHUNK: no chunk is left */
 	uint32_t n_looked;
 	struct ts_writer_runs *among; /* the searches that s->does goes on with; NULL: none yet */

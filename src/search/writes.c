@@ -37,8 +37,8 @@ static uint64_t overlap(const struct ts_location *loc, const struct ts_op_place 
 
 /*
  * In a machine's recording: did the system call run in the machine?  Its next step is in the kernel then; else it is the
- * instruction after the call, with the result.  The last step of a chunk is taken for one that did: the callers' steps
- * stay only while no other chunk is looked at.
+ * instruction after the call, with the result.  The last step of a chunk is regarded as one that did: the callers' steps
+ * stay only while no other chunk is examined.
  */
 static bool is_inside(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, bool *is_it, struct ts_error *err)
 {

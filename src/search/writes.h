@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a step writes, and who wrote it: the one place that decides it (README).
+ * The writes of a step, and the thread that made them: no other file decides this (README).
  *
  * Registers and flags are written by what the instruction's operands say (src/arch/operands/operands.h), whether their
  * value changes or not, and by whatever the recording shows to have changed besides.  A system call also writes each range
@@ -22,7 +22,7 @@ struct ts_written {
 	enum ts_writer_kind kind;
 };
 
-/* What a step does not do of what the operands of its instruction name. */
+/* The effects that the operands of an instruction name and its step does not have. */
 enum ts_omits {
 	TS_OMITS_CONDITIONAL = 1, /* conditional transfers: the condition does not hold */
 	/*
@@ -68,7 +68,7 @@ uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location 
 /*
  * Set *mask to the bytes of @loc (registers, or flags) that the instruction of step @pos writes by its operands or as a system
  * call; 0 if the step is not one of the thread of @loc.  A system call writes each listed range of which a byte changed, became
- * known, or has a value that the step does not show.  Set *d to the instruction, borrowed as that of ts_query_insn().
+ * known, or has a value that the step does not show.  Set *d to the instruction, borrowed as the result of ts_query_insn() is.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).

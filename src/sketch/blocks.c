@@ -59,7 +59,7 @@ static uint64_t hash_of_block(const void *user, uint32_t i)
 	return ts_hash(x->addr, x->process);
 }
 
-/* The slot of the block, or the free one where it belongs; NULL if there are none. */
+/* The slot of the block, or the free one where it belongs; NULL if none is found. */
 static uint32_t *slot_of(const struct ts_blocks *b, uint32_t process, uint64_t addr)
 {
 	const struct key key = { addr, process };

@@ -112,7 +112,7 @@ static uint64_t any_group(const struct ts_probe *p)
 
 /*
  * For each byte the groups in which it may have been the last to come: all pairs and windows that have it
- * were noted then.  Returns false if there are none.
+ * were noted then.  Returns false if none is found.
  */
 static bool find_groups(struct ts_probe *p, const struct ts_sketch *s)
 {

@@ -23,7 +23,7 @@ void ts_probe_free(struct ts_probe *p);
 /*
  * The first chunk >= @chunk that may create the value.  Both are relative to segment @segment, whose sketch is @s.
  *
- * Returns TS_SEGMENT_CHUNKS if there is none.
+ * Returns TS_SEGMENT_CHUNKS if no later chunk may create it.
  */
 uint32_t ts_probe_next(struct ts_probe *p, const struct ts_sketch *s, uint64_t segment, uint32_t chunk);
 

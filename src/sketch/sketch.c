@@ -152,7 +152,7 @@ static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size
 
 void ts_sketch_look_up(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups)
 {
-	/* whether a file is damaged is asked before what was found in it is told */
+	/* whether a file is damaged is checked before its matches are reported */
 	ts_index_blocks_use(s->file, s->keys, s->keys_len);
 	ts_index_blocks_use(s->file, s->places, s->n);
 	if (s->form == TS_SKETCH_LIST) {

@@ -68,7 +68,7 @@ static inline unsigned ts_sketch_pair(const uint8_t *data)
 }
 
 /*
- * The place of a key whose chunk groups are [first, last].  A place may stand for more groups.
+ * The place of a key whose chunk groups are [first, last].  A place may represent several groups.
  */
 uint8_t ts_sketch_place(unsigned first, unsigned last);
 

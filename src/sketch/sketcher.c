@@ -14,11 +14,11 @@
 /* After a chunk with more ranges that start afresh no block is kept. */
 #define MAX_DROPS 64u
 
-/* Unknown bytes that are written are looked for so many at once, and so often in a chunk. */
+/* The number of unknown written bytes that are searched at once, and the number of such searches in a chunk. */
 #define LOSS_LEN   256u
 #define MAX_LOSSES 256u
 
-/* So many bytes of a chunk may be mapped or unmapped and are followed. */
+/* The maximum number of bytes that a chunk maps or unmaps and that are followed. */
 #define MAX_CLEARED (UINT64_C(1) << 18)
 
 /* It starts afresh, or unknown bytes were written there. */
@@ -36,7 +36,7 @@ struct ts_sketcher {
 	struct ts_buf wild;              /* its wild chunks: uint16_t each */
 	/* of the chunk */
 	bool is_wild;
-	struct drop drops[MAX_DROPS];    /* ranges of which the steps do not tell what they hold */
+	struct drop drops[MAX_DROPS];    /* ranges of which the steps do not determine what they hold */
 	unsigned n_drops;                /* more than MAX_DROPS: all memory */
 	unsigned n_losses;               /* that have been looked for */
 	uint64_t n_cleared;              /* bytes that were mapped or unmapped and are followed */
@@ -164,7 +164,7 @@ static inline void compare(struct part *p, const uint8_t *data)
 
 /*
  * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the
- * step wrote before, or read before this, other windows may have stood than those that are noted.
+ * step wrote before, or read before this, windows may have existed that are not noted.
  */
 static void see_other(struct ts_sketcher *sk, uint64_t first, uint64_t last)
 {

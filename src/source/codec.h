@@ -22,12 +22,12 @@ enum ts_codec_kind {
 /* The number of bytes that ts_codec_detect() needs. */
 #define TS_CODEC_HEAD 6
 
-/* The compression of data that begins with these bytes. */
+/* Returns the compression of data that begins with these bytes. */
 enum ts_codec_kind ts_codec_detect(const uint8_t *head, size_t len);
 
 struct ts_codec;
 
-/* A decoder, for a kind that is not TS_CODEC_NONE.  Returns NULL if memory is exhausted (TS_ENOMEM). */
+/* A decoder, for a kind that is not TS_CODEC_NONE; the caller frees it.  Returns NULL if memory is exhausted (TS_ENOMEM). */
 struct ts_codec *ts_codec_new(enum ts_codec_kind kind, struct ts_error *err);
 void ts_codec_free(struct ts_codec *c);
 

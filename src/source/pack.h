@@ -97,7 +97,7 @@ const struct ts_pack_member *ts_pack_next(const struct ts_pack *p, const struct 
 const char *ts_pack_file_name(const struct ts_pack_member *m);
 
 /*
- * Open the contents of a member as a source with the member's time and the name ARCHIVE/NAME.
+ * Open the contents of a member as a source, which the caller closes, with the member's time and the name ARCHIVE/NAME.
  *
  * Returns NULL if the archive cannot be opened again (TS_EIO, TS_ENOMEM).
  */

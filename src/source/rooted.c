@@ -101,7 +101,7 @@ static bool step(struct walk *w)
 }
 
 /*
- * Open @path, which is absolute beneath the root, or "", and had no links when it was looked at: if one has taken the
+ * Open @path, which is absolute beneath the root, or "", and had no links when it was examined: if one has taken the
  * place of a folder since then, it is not followed.
  */
 static int open_without_links(int root, char *path)

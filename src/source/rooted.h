@@ -13,7 +13,7 @@
  * does not block.
  *
  * Returns a file descriptor that the caller closes.
- * Returns -1 with errno if there is no such file, or if it cannot be opened.
+ * Returns -1 with errno if the file does not exist, or if it cannot be opened.
  */
 int ts_rooted_open(const char *root, const char *path);
 
@@ -21,8 +21,8 @@ int ts_rooted_open(const char *root, const char *path);
 int ts_rooted_open_at(int root, const char *path);
 
 /*
- * The same without openat2(2), for kernels before 5.6.  A tree that changes meanwhile may give another file of it, or
- * none.
+ * As ts_rooted_open(), without openat2(2), for kernels before 5.6.  If the tree changes meanwhile, the result may be
+ * another file of it, or -1 with errno.
  */
 int ts_rooted_open_by_steps(const char *root, const char *path);
 

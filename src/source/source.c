@@ -114,7 +114,7 @@ static uint64_t ns_of(const struct timespec *t)
 	return (uint64_t)t->tv_sec * UINT64_C(1000000000) + (uint64_t)t->tv_nsec;
 }
 
-/* A file that grows is a recording under way; of one that shrinks ts_source_read() tells. */
+/* A file that grows is a recording under way; ts_source_read() reports one that shrinks. */
 static bool is_overwritten(const struct file *f)
 {
 	struct stat st;
@@ -169,7 +169,7 @@ static void close_file(struct ts_source *src)
 	close(((struct file *)src)->fd);
 }
 
-/* By the holes of the file.  Nobody uses the place in the file that this moves. */
+/* By the holes of the file.  No code uses the file offset that this moves. */
 static bool next_data_of_file(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end)
 {
 	const struct file *f = (const struct file *)src;
@@ -178,7 +178,7 @@ static bool next_data_of_file(const struct ts_source *src, uint64_t off, uint64_
 	*first = off;
 	*end = src->len;
 	if (data < 0)
-		return errno != ENXIO; /* only zeros follow; or the file system cannot tell */
+		return errno != ENXIO; /* only zeros follow; or the file system does not know */
 	hole = lseek(f->fd, data, SEEK_HOLE);
 	*first = (uint64_t)data;
 	if (hole > data)

@@ -44,7 +44,7 @@ struct ts_source_listener {
 /*
  * Open the regular file @path for reading.
  *
- * Returns the source, to be closed with ts_source_close().
+ * Returns the source, which the caller closes with ts_source_close().
  * Returns NULL if it cannot be opened (TS_EIO).
  * Returns NULL if it is not a regular file (TS_EUSAGE).
  * Returns NULL if memory is exhausted (TS_ENOMEM).
@@ -52,7 +52,7 @@ struct ts_source_listener {
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 
 /*
- * As ts_source_open(), but returns NULL (TS_EIO) if the last component of @path is a symbolic link.
+ * As ts_source_open().  Returns NULL (TS_EIO) if the last component of @path is a symbolic link.
  */
 struct ts_source *ts_source_open_unlinked(const char *path, struct ts_error *err);
 
@@ -83,7 +83,7 @@ struct ts_source *ts_source_from_memory(const void *data, size_t len, const char
 void ts_source_close(struct ts_source *src);
 
 /*
- * Another source of the same bytes, which may outlive @src.
+ * Another source of the same bytes, which may outlive @src; the caller closes it.
  *
  * Returns NULL on failure (TS_EIO, TS_ENOMEM).
  */
@@ -186,7 +186,7 @@ bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, s
  * first offset, *end to the offset after it.  If the file system or the kind of source cannot list unwritten parts,
  * this is the whole rest.
  *
- * Returns false if there is no such part.
+ * Returns false if the rest of the source holds only zeros.
  */
 bool ts_source_next_data(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end);
 

@@ -101,7 +101,7 @@ struct unpacking {
 	struct ts_spool spool;
 	uint8_t *out;                        /* owned; PIECE of them */
 	struct ts_error damage;
-	bool is_checked;                     /* the first bytes have been looked at */
+	bool is_checked;                     /* the first bytes have been examined */
 };
 
 static void tell(const struct unpacking *u, bool is_done)
@@ -265,7 +265,7 @@ static bool kept_path(const struct ts_unpack_options *opt, const struct key *key
 	return snprintf(path, PATH_MAX, "%s/%s%s" SUFFIX, opt->dir, opt->tag ? opt->tag : "", hex) < PATH_MAX;
 }
 
-/* Read and check the trailer; the source becomes what stands before it. */
+/* Read and check the trailer; the source becomes what is before it. */
 static bool check_trailer(struct ts_source *src, const struct key *key)
 {
 	uint8_t trailer[TRAILER_LEN];

@@ -57,7 +57,7 @@ struct ts_zstd_frames {
 	struct kept kept[TS_ZSTD_MAX_KEPT];
 	uint64_t kept_len; /* bytes in them */
 	uint64_t n_uses;
-	ZSTD_DCtx *idle[MAX_IDLE]; /* owned; decoders that nobody uses */
+	ZSTD_DCtx *idle[MAX_IDLE]; /* owned; decoders that no caller uses */
 	unsigned n_idle;
 };
 
@@ -190,7 +190,7 @@ static size_t len_of(const struct ts_zstd_frames *f, uint64_t frame)
 
 /* ----------------------------------------------------------------------------------------------- decoding */
 
-/* A decoder that nobody else uses; NULL if memory is exhausted. */
+/* A decoder that no other caller uses; NULL if memory is exhausted. */
 static ZSTD_DCtx *take_decoder(struct ts_zstd_frames *f)
 {
 	ZSTD_DCtx *zstd = NULL;
@@ -282,7 +282,7 @@ static void drop(struct ts_zstd_frames *f, struct kept *k)
 	k->bytes = NULL;
 }
 
-/* The least recently used frame that no reader is copying from; NULL if there is none. */
+/* The least recently used frame that no reader is copying from; NULL if none is found. */
 static struct kept *find_oldest(struct ts_zstd_frames *f)
 {
 	struct kept *oldest = NULL;
@@ -349,7 +349,7 @@ static void close_kept(struct ts_zstd_frames *f, struct kept *k)
 
 /*
  * Keep the decoded bytes of a frame, and begin to copy from it.  Takes @bytes on success; if another thread has
- * decoded the frame meanwhile, its bytes are used.  Returns NULL, and @bytes stay the caller's, if there is no room.
+ * decoded the frame meanwhile, its bytes are used.  Returns NULL, and @bytes stay the caller's, if no space is left.
  */
 static struct kept *keep(struct ts_zstd_frames *f, uint64_t frame, uint8_t *bytes)
 {

@@ -213,7 +213,7 @@ static bool bind(sqlite3_stmt *stmt, int i, const struct ts_wire_value *v)
 	}
 }
 
-/* "SELECT rowid, the used columns FROM the table"; returns how many columns, -1: there is no such one. */
+/* "SELECT rowid, the used columns FROM the table"; returns how many columns, -1: a column does not exist. */
 static int put_select(struct ts_buf *text, const char *declaration, uint64_t used)
 {
 	const char *name;

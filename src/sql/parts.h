@@ -27,7 +27,7 @@ enum ts_sql_from {
 	TS_SQL_CELL,       /* cell @cell */
 	TS_SQL_BYTES,      /* the value of cell @cell as bytes in memory order, "41 ?? 43" */
 	TS_SQL_ITEM,       /* item @item of the list in cell @cell */
-	TS_SQL_ITEM_TEXT,  /* the same of a list of texts in quotes */
+	TS_SQL_ITEM_TEXT,  /* of a list of texts in quotes */
 	TS_SQL_NUMBER,     /* the number of the system call, signal or fault at the row's position */
 	TS_SQL_REGISTER,   /* the register of the question */
 };

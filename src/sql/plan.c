@@ -157,7 +157,7 @@ static bool is_exact(const struct ts_sql_vtab *t, sqlite3_index_info *info, int 
 
 /*
  * The term of OFFSET, if its rows need not be made: each position has one, in order, and no other term leaves rows out.
- * -1: there is none.
+ * -1: none.
  */
 static int skipped_rows(const struct ts_sql_vtab *t, sqlite3_index_info *info)
 {
@@ -296,7 +296,7 @@ static void other_name(struct ts_symbols *symbols, const char *name, char other[
 		snprintf(other + strlen(other), 200 - strlen(other), "%s%.90s", *other ? ", " : "", linked);
 }
 
-/* A user who looks for a library's function by its name would miss calls that the column calls otherwise. */
+/* A search for a library's function by its name would miss calls for which the column has another name. */
 static void hint_at_names(struct ts_sql *s, const char *name)
 {
 	char other[200] = "";

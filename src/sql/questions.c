@@ -201,7 +201,7 @@ static bool make_question(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, 
 	return true;
 }
 
-/* Would the question decode more than may be?  The index tells nothing of these verbs without WHAT. */
+/* Would the question decode more than may be?  The index says nothing of these verbs without WHAT. */
 static bool is_scan(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 {
 	bool decodes = (!strcmp(c->qn.verb->name, "steps") || !strcmp(c->qn.verb->name, "compares")) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of SQL that look at one position: reg(), mem(), u8() ... f64(), cstr(), sym(), addr(), and ult().
+ * Functions of SQL that examine one position: reg(), mem(), u8() ... f64(), cstr(), sym(), addr(), and ult().
  *
  * What is not known is NULL.
  */
@@ -21,7 +21,7 @@
 /* The most that mem() reads. */
 #define MAX_MEM (1024u * 1024u)
 
-/* A function, and the recording that it looks at. */
+/* A function, and the recording that it examines. */
 struct function {
 	struct ts_sql *s;
 	struct ts_ask *ask;
@@ -39,7 +39,7 @@ static void fail(sqlite3_context *out, const struct ts_error *err)
 	sqlite3_result_error(out, err->text, -1);
 }
 
-/* The argument as a position.  Returns false if it is none of the recording: the result is NULL then. */
+/* The argument as a position.  Returns false if it is not one of the recording: the result is NULL then. */
 static bool get_position(sqlite3_context *out, sqlite3_value *value, uint64_t *pos)
 {
 	sqlite3_int64 v = sqlite3_value_int64(value);
@@ -48,7 +48,7 @@ static bool get_position(sqlite3_context *out, sqlite3_value *value, uint64_t *p
 	return sqlite3_value_type(value) == SQLITE_INTEGER && v >= 0 && *pos <= self(out)->ask->n_steps;
 }
 
-/* The thread that runs at @pos, or that of the optional argument.  Returns false if there is no such thread. */
+/* The thread that runs at @pos, or that of the optional argument.  Returns false if the thread does not exist. */
 static bool get_thread(sqlite3_context *out, int n, sqlite3_value **values, int i, uint64_t pos, uint32_t *thread)
 {
 	struct ts_ask *ask = self(out)->ask;
@@ -119,7 +119,7 @@ static void reg(sqlite3_context *out, int n, sqlite3_value **values)
 	sqlite3_free(g);
 }
 
-/* Memory at an address and a position.  Returns false if there is none, or it cannot be read (which is the result). */
+/* Memory at an address and a position.  Returns false if none is found, or it cannot be read (which is the result). */
 static bool read_memory(sqlite3_context *out, sqlite3_value *addr, sqlite3_value *position, size_t len, uint8_t *data,
 			uint8_t *known)
 {
@@ -286,7 +286,7 @@ static const struct {
 	const char *name;
 	int n;
 	void (*call)(sqlite3_context *out, int n, sqlite3_value **values);
-	bool is_pure; /* looks at no recording */
+	bool is_pure; /* examines no recording */
 } scalars[] = {
 	{ "reg", 2, reg, 0 }, { "reg", 3, reg, 0 }, { "mem", 3, mem, 0 }, { "u8", 2, u8, 0 },   { "u16", 2, u16, 0 },
 	{ "u32", 2, u32, 0 }, { "u64", 2, u64, 0 }, { "i8", 2, i8, 0 },	 { "i16", 2, i16, 0 }, { "i32", 2, i32, 0 },

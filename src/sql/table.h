@@ -74,7 +74,7 @@ struct ts_sql_operator {
 /* Returns the operator with SQLite's number @op, a constant; NULL if no term that narrows a question has it. */
 const struct ts_sql_operator *ts_sql_operator(unsigned char op);
 
-/* The verb's column with this name; -1 if it has none. */
+/* Returns the ordinal of the verb's column with this name; -1 if the verb has no such column. */
 int ts_sql_verb_column(const struct ts_verb *verb, const char *name);
 
 /* Is it the column `recording`? */
@@ -83,7 +83,7 @@ bool ts_sql_is_recording(const struct ts_sql_vtab *t, int column);
 /* Does `in A:B` of the verb only limit the column position?  For flows it also determines their beginning. */
 bool ts_sql_has_positions(const struct ts_sql_vtab *t);
 
-/* xBestIndex: select the terms of WHERE that the table uses. */
+/* xBestIndex: select the terms of WHERE that the table uses.  Returns SQLite's result. */
 int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
 /* Set c->n and c->used from the terms of @plan with these values. */
@@ -100,7 +100,7 @@ void ts_sql_close_question(struct ts_sql_cursor *c);
 int ts_sql_fail_in(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t, struct ts_error *err);
 bool ts_sql_is_stopped(const struct ts_sql_vtab *t);
 
-/* xColumn */
+/* xColumn.  Returns SQLite's result. */
 int ts_sql_get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *out, int i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry of the extension: tracestub_open(), and the functions that look at a recording. */
+/* The entry of the extension: tracestub_open(), and the functions that examine a recording. */
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT3
 

@@ -94,7 +94,7 @@ static bool start(struct ts_link *l, const char *const *arguments, int n, struct
 	return done;
 }
 
-/* The process ends when nobody listens to it. */
+/* The process ends when its reader has closed the socket. */
 static void stop(struct ts_link *l)
 {
 	if (l->fd < 0)

@@ -8,7 +8,7 @@
 #define MAX_COLUMNS 64u
 #define MAX_TERMS   64
 
-/* How many rows are asked for at first, and at most: who wants one row pays for one. */
+/* The number of rows of the first request, and the maximum: a statement that needs one row pays for one. */
 #define FIRST_ROWS 1u
 #define MAX_ROWS   4096u
 

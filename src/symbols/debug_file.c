@@ -19,7 +19,7 @@
 
 /* ------------------------------------------------------------------------------------------ is it the one? */
 
-/* Program headers of a debug file lead nowhere: the section has the note (12 bytes, "GNU" and its NUL, the id). */
+/* Program headers of a debug file point to no contents: the section has the note (12 bytes, "GNU" and its NUL, the id). */
 static bool has_same_id(const struct ts_source *file, const struct ts_build_id *id)
 {
 	uint8_t note[16 + TS_MAX_BUILD_ID];
@@ -78,7 +78,7 @@ static struct ts_source *open_packed(const struct ts_build_id *id, const struct 
 	return file;
 }
 
-/* What .gnu_debuglink says.  Returns false if there is none. */
+/* What .gnu_debuglink says.  Returns false if none is found. */
 static bool read_link(const struct ts_source *src, char name[MAX_LINK], uint32_t *checksum)
 {
 	uint8_t bytes[MAX_LINK + 8];

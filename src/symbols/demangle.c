@@ -8,7 +8,7 @@
 #include <libiberty/demangle.h>
 
 /*
- * A name of 100 bytes can stand for gigabytes, since it may refer to parts of itself.  libiberty bounds its
+ * A name of 100 bytes can represent gigabytes, since it may refer to parts of itself.  libiberty bounds its
  * recursion, and its memory by the length of the mangled name.
  */
 #define MAX_MANGLED 2048u
@@ -49,7 +49,7 @@ bool ts_is_mangled(const char *name)
 }
 
 /*
- * GCC's tags of a new ABI, which nobody writes: bank[abi:cxx11] is declared as bank.  A name that is nothing but such a tag
+ * GCC's tags of a new ABI, which users do not write: bank[abi:cxx11] is declared as bank.  A name that is nothing but such a tag
  * keeps it, because a symbol without a name could not be seen.
  */
 static void drop_tags(char *text)

@@ -70,8 +70,8 @@ bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_s
  * Add the names of the file @src to @s, each @moved bytes above its address in the file.  In a .map file without
  * addresses only the names of segment 1, to which OFFSET is relative, are added.
  *
- * Returns true if there is a name; lines of other forms are ignored.
- * Returns false if there is none (TS_EUSAGE).
+ * Returns true if the file has a name; lines of other forms are ignored.
+ * Returns false if the file has no name (TS_EUSAGE).
  * Returns false if the file is larger than 64 MiB (TS_ELIMIT) or cannot be read (TS_EIO, TS_ETRUNC).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

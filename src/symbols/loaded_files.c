@@ -8,7 +8,7 @@
 #include "src/base/collections/bisect.h"
 #include "src/base/collections/vec.h"
 
-/* Modules may overlap: at most this many before an address are looked at. */
+/* Modules may overlap: at most this many before an address are examined. */
 #define MAX_BACK 64u
 
 void ts_loaded_fini(struct ts_loaded_files *m)

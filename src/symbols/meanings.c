@@ -184,7 +184,7 @@ static struct ts_meaning *list(struct ts_meanings *all, uint64_t addr)
 	return &all->items[all->n - 1];
 }
 
-/* As it may be told apart: FILE::NAME, or ns::fn(int), or NAME. */
+/* The form that distinguishes it: FILE::NAME, or ns::fn(int), or NAME. */
 static void tell_apart(const struct ts_symbols *s, const struct ts_symbols_entry *e, struct ts_meaning *m)
 {
 	const char *name = ts_symbols_text(s, e->name);

@@ -16,10 +16,10 @@
 
 #define MAX_FILE (UINT64_C(64) << 20)
 
-/* Words of a line that are looked at, and columns of a table. */
+/* Words of a line that are examined, and columns of a table. */
 #define MAX_WORDS 64u
 
-/* A name that nothing ends: over at most so many bytes. */
+/* The maximum length in bytes of a name without an end. */
 #define MAX_ROOM (UINT64_C(1) << 20)
 
 /* Not terminated. */
@@ -45,7 +45,7 @@ static bool is(const struct word *w, const char *text)
 	return w->len == strlen(text) && !strncasecmp(w->text, text, w->len);
 }
 
-/* A hexadecimal number; what stands before a colon (the address space) is passed over. */
+/* A hexadecimal number; what is before a colon (the address space) is passed over. */
 static bool read_address(struct word w, uint64_t *value)
 {
 	const char *colon = memchr(w.text, ':', w.len);

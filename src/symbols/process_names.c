@@ -55,7 +55,7 @@ static bool add(struct ts_process_names *names, uint64_t root, const char *name,
 	return true;
 }
 
-/* Returns the length of the hexadecimal number "0x1f" at @text, 0 if there is none or it has more than 64 bits. */
+/* Returns the length of the hexadecimal number "0x1f" at @text, 0 if none is found or it has more than 64 bits. */
 static size_t read_address(const char *text, uint64_t *value)
 {
 	size_t n = !strncmp(text, "0x", 2) ? 2 : 0;

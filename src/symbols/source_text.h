@@ -19,9 +19,9 @@ struct ts_source_text;
 
 /*
  * Read the file @path, or, if it does not exist, the file with its last component in one of the @folders (paths,
- * terminated by NULL; NULL: none).
+ * terminated by NULL; NULL: none).  The caller frees the text.
  *
- * Returns NULL if there is no such line, or if it is too long.
+ * Returns NULL if the file cannot be read, or if it is longer than TS_SOURCE_TEXT_MAX.
  * Returns NULL if memory is exhausted.
  */
 struct ts_source_text *ts_source_text_new(const char *path, const char *const *folders);

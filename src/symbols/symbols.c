@@ -158,7 +158,7 @@ static int by_name(const void *a, const void *b, void *user)
 	return s->items[i].order < s->items[j].order ? -1 : 1;
 }
 
-/* Returns false if there are none, or memory is exhausted. */
+/* Returns false if @s has no symbols, or if memory is exhausted. */
 static bool sort(struct ts_symbols *s)
 {
 	if (s->is_sorted || !s->n)
@@ -220,7 +220,7 @@ static bool has_addr(const struct ts_symbols_entry *e, uint64_t addr)
 	return e->is_function && e->addr <= addr && addr - e->addr < (e->len ? e->len : e->room);
 }
 
-/* Functions may lie inside of others; so many are looked at before it is given up. */
+/* Functions may be inside others; this is the maximum number that is examined. */
 #define MAX_BACK 64u
 
 /* The function with the address, as its name is shown there. */
@@ -284,7 +284,7 @@ static const char *name_of(const struct ts_symbols *s, size_t i)
 	return (const char *)s->names.data + s->items[s->by_name[i]].name;
 }
 
-/* The first symbol, in by_name, whose name does not sort before this one; n if there is none. */
+/* The first symbol, in by_name, whose name does not sort before this one; n if none is found. */
 static size_t first_from(const struct ts_symbols *s, const char *name, size_t len)
 {
 	size_t at = 0;
@@ -293,7 +293,7 @@ static size_t first_from(const struct ts_symbols *s, const char *name, size_t le
 	return at;
 }
 
-/* The first of those with this name, in by_name; n if there is none. */
+/* The first of those with this name, in by_name; n if none is found. */
 static size_t find_name(const struct ts_symbols *s, const char *name, size_t len)
 {
 	size_t i = first_from(s, name, len);
@@ -321,7 +321,7 @@ bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
 	return false;
 }
 
-/* The first symbol with an address that is not below @addr; n if there is none. */
+/* The first symbol with an address that is not below @addr; n if none is found. */
 static size_t find_addr(const struct ts_symbols *s, uint64_t addr)
 {
 	size_t at = 0;
@@ -395,7 +395,7 @@ static bool sort_shown(struct ts_symbols *s)
 	return true;
 }
 
-/* The first of those with this demangled name, in by_shown; n_shown if there is none. */
+/* The first of those with this demangled name, in by_shown; n_shown if none is found. */
 static size_t find_shown(struct ts_symbols *s, const char *name, size_t len)
 {
 	size_t at = 0;

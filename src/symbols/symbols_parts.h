@@ -69,23 +69,28 @@ struct ts_symbols {
 /*
  * Sort the symbols.
  *
- * Returns false if there are none.
+ * Returns false if @s has no symbols.
  * Returns false if memory is exhausted.
  */
 bool ts_symbols_sort(struct ts_symbols *s);
 
 /*
- * The next symbol from *i on (0: the first) whose name in the file is the @len bytes at @name, or if
- * there is none, whose demangled name without parameters is; NULL after the last.
+ * The next symbol from *i on (0: the first) whose name in the file is the @len bytes at @name, or, if
+ * no symbol has that name, whose demangled name without parameters is.  It is borrowed from @s.
+ *
+ * Returns NULL after the last.
  */
 struct ts_symbols_entry *ts_symbols_next_named(struct ts_symbols *s, const char *name, size_t len, size_t *i);
 
-/* The next symbol from *i on (0: the first) whose name in the file is @name, a dot and digits; NULL after the last. */
+/*
+ * The next symbol from *i on (0: the first) whose name in the file is @name, a dot and digits, borrowed from @s; NULL after the
+ * last.
+ */
 struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const char *name, size_t len, size_t *i);
 
 /*
- * The next symbol from *i on (0: the first) that a compiler gave a copy of the function @name: NAME.constprop.0.isra.0; NULL
- * after the last.  Parts of functions (NAME.part.0, NAME.cold) are no copies.
+ * The next symbol from *i on (0: the first) that a compiler gave a copy of the function @name: NAME.constprop.0.isra.0.  Parts
+ * of functions (NAME.part.0, NAME.cold) are not copies.  The symbol is borrowed from @s; NULL after the last.
  */
 struct ts_symbols_entry *ts_symbols_next_clone(struct ts_symbols *s, const char *name, size_t len, size_t *i);
 
@@ -98,6 +103,7 @@ struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i);
 /* Returns the stored symbol as a struct ts_symbol, valid until the next call. */
 const struct ts_symbol *ts_symbols_show(struct ts_symbols *s, const struct ts_symbols_entry *e);
 
+/* Returns the text at offset @off of the names, borrowed until a name is added. */
 static inline const char *ts_symbols_text(const struct ts_symbols *s, uint64_t off)
 {
 	return (const char *)s->names.data + off;

@@ -54,7 +54,7 @@ struct ts_builder {
 	bool is_read;               /* the recording has been read to its end, or to its damage */
 	struct ts_error damage;     /* why reading ended */
 	bool is_at_limit;           /* that is the limit on memory, which the user chose */
-	uint64_t settled_memory;    /* of the index, when all of it was looked at: without what is looked at in each chunk */
+	uint64_t settled_memory;    /* of the index, when all of it was examined: without what is examined in each chunk */
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */
 	struct ts_points_packer packer;
@@ -80,7 +80,7 @@ struct ts_builder {
 	uint32_t n_layered; /* spaces whose layers were taken from there */
 };
 
-/* The address space of a process, made when it is first needed.  Returns NULL if memory is exhausted. */
+/* The address space of a process, owned by the builder and made when it is first needed.  Returns NULL if memory is exhausted. */
 struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
 
 /* Set the thread whose effects follow.  Returns false if memory is exhausted. */

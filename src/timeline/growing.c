@@ -114,7 +114,7 @@ static bool has_segment(const struct ts_builder *bd)
 	return bd->n_chunks > bd->n_sealed * TS_SEGMENT_CHUNKS;
 }
 
-/* Of the notes so far, @is_copy: as long as there are no more. */
+/* Of the notes so far, @is_copy: until more follow. */
 static bool seal_segment(struct ts_timeline *tl, bool is_copy)
 {
 	struct ts_builder *bd = tl->builder;
@@ -280,7 +280,7 @@ static uint64_t memory_of(const struct ts_timeline *tl)
 	return sum + ts_runs_own_mem(&tl->runs) + ts_calls_mem(tl->calls);
 }
 
-/* Spaces of memory that are looked at in each chunk; of more, the look would take longer than the chunk. */
+/* Spaces of memory that are examined in each chunk; of more, the look would take longer than the chunk. */
 #define MAX_LOOKED_AT 16
 
 /* What a few steps can make grow without a bound: new regions, and pages of registers (threads) and of memory. */
@@ -294,8 +294,8 @@ static uint64_t open_memory_of(const struct ts_timeline *tl)
 }
 
 /*
- * Has the index become larger than it may?  All of it is looked at after 1, 2, 4, ... chunks, then now and then; what may grow
- * soon is looked at in each chunk.
+ * Has the index become larger than it may?  All of it is examined after 1, 2, 4, ... chunks, then now and then; what may grow
+ * soon is examined in each chunk.
  */
 static bool is_too_large(struct ts_timeline *tl)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A timeline is made, told how to build, measured, and freed.
+ * A timeline is made, configured, measured, and freed.
  */
 #include <stdlib.h>
 

@@ -114,7 +114,7 @@ static const uint8_t *stored(const struct ts_points *p, size_t i, size_t *len)
 	return ts_index_blocks_use(p->file, p->data + from, *len) ? p->data + from : NULL;
 }
 
-/* Unpack a frame, whose dictionary is u->point if @has_last, to u->point.  Returns false if it is none. */
+/* Unpack a frame, whose dictionary is u->point if @has_last, to u->point.  Returns false if it is not one. */
 static bool unpack(struct ts_points_unpacker *u, bool has_last, const uint8_t *frame, size_t len)
 {
 	unsigned long long n = ZSTD_getFrameContentSize(frame, len);

@@ -4,8 +4,8 @@
  * continues there.
  *
  * A point holds the state of all threads, of which few change in a chunk.  A long point is therefore stored as a frame of
- * zstd that has the point before it as its dictionary, and one of every TS_POINTS_GROUP without a dictionary, so that at
- * most so many are unpacked to have one.  With 1,000 threads that take turns a point has 14 KB, and takes 0.3 KB.
+ * zstd that has the point before it as its dictionary, and one of every TS_POINTS_GROUP without a dictionary, so that at most
+ * TS_POINTS_GROUP are unpacked to have one.  With 1,000 threads that take turns a point has 14 KB, and takes 0.3 KB.
  */
 #ifndef TS_POINTS_H
 #define TS_POINTS_H

@@ -83,7 +83,7 @@ struct ts_timeline {
 };
 
 /*
- * Make a timeline of @rec, of which no step is read yet.  @rec and @image (may be NULL) must outlive it.
+ * Make a timeline of @rec, of which no step is read yet; the caller frees it.  @rec and @image (may be NULL) must outlive it.
  *
  * Returns NULL if the recording cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns NULL if memory is exhausted (TS_ENOMEM).

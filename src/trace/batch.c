@@ -43,7 +43,7 @@ void ts_batch_fail_for_memory(struct ts_batch *b)
 	b->next = TS_FAIL;
 }
 
-/* The steps that are whole: the last of them may have been added to when there was no more room. */
+/* The steps that are whole: the last one may be incomplete, if memory was exhausted while effects were added to it. */
 static void end_at_limit(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out, uint32_t n_whole)
 {
 	uint64_t pc = n_whole ? out->steps[n_whole - 1].pc : TS_NO_PC;

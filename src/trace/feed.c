@@ -56,7 +56,7 @@ void ts_feed_stop_threads(struct ts_feed *f)
 	f->is_started = false;
 }
 
-/* ----------------------------------------------------------------------------------------- who calls it */
+/* ----------------------------------------------------------------------------------------- its callers */
 
 /*
  * The first stretch is free.  It is used again before those that only a decoder which goes far uses: these
@@ -237,7 +237,7 @@ static bool make_ring(struct ts_feed *f, unsigned n, unsigned n_near, unsigned l
 	return true;
 }
 
-/* A reader of @twin that stands where the feed's does, and a twin that knows what the recording does. */
+/* A reader of @twin that is where the feed's does, and a twin that knows what the recording does. */
 static struct ts_reader *follow(struct ts_feed *f, struct ts_recording *twin, struct ts_error *err)
 {
 	struct ts_reader *r = twin->ops->reader(twin, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Others look at batches before the caller has them (ts_feed_set_pass()).
+ * Others examine batches before the caller has them (ts_feed_set_pass()).
  */
 #include "feed.h"
 #include "feed_parts.h"
@@ -14,7 +14,7 @@ static bool has_look(struct ts_feed *f)
 	return f->look_at < f->n_begun && f->look_i < ts_feed_stretch(f, f->look_at)->n_full;
 }
 
-/* Look at the next batch, which is there.  The lock, which is held, is not meanwhile. */
+/* Examine the next batch, which is there.  The lock, which is held, is not meanwhile. */
 static void look(struct ts_feed *f)
 {
 	const struct stretch *s = ts_feed_stretch(f, f->look_at);
@@ -58,7 +58,7 @@ void ts_feed_allow_pass(struct ts_feed *f, uint64_t n)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Was the batch looked at that the caller has? */
+/* Was the batch examined that the caller has? */
 static bool is_seen(const struct ts_feed *f)
 {
 	return f->look_at > f->n_freed ||

@@ -99,7 +99,7 @@ struct ts_feed {
 	unsigned n_decoders;
 	struct stretch *stretches;  /* owned; a ring */
 	unsigned n_stretches, len;  /* in it, and batches in each of them */
-	unsigned n_near;            /* so many are used, but where the decoder goes far */
+	unsigned n_near;            /* of the stretches those that are used, unless the decoder may go far ahead */
 	bool is_started;            /* threads were, as far as the system has them */
 	pthread_mutex_t lock;
 	pthread_cond_t filled;      /* batches can be lent */
@@ -107,7 +107,7 @@ struct ts_feed {
 
 	/* below the lock; numbers of stretches, of which number i is stretches[i % n_stretches]: */
 	uint64_t n_begun, n_settled, n_freed;
-	unsigned n_allowed;         /* so many may be begun and not freed: n_near to n_stretches */
+	unsigned n_allowed;         /* the number that may be begun and not freed: n_near to n_stretches */
 	bool has_start;             /* where stretch n_begun begins is known: */
 	struct ts_buf start;
 	uint64_t n_drops;
@@ -120,17 +120,17 @@ struct ts_feed {
 	uint64_t n_lent;            /* batches so far */
 	int64_t since, waited;      /* ns: when it took the first one, and how long it has waited */
 
-	bool (*look)(void *user, const struct ts_steps *steps); /* NULL: nobody looks */
+	bool (*look)(void *user, const struct ts_steps *steps); /* NULL: no pass */
 	void *look_user;
-	uint64_t look_at;           /* the stretch of the batch that is looked at next, and which of it that is */
+	uint64_t look_at;           /* the stretch of the next batch of the pass, and the batch's number in it */
 	unsigned look_i;
 	uint64_t n_looked, max_looked; /* batches: so far, and those at which a decoder may look */
-	bool is_looking;            /* somebody is, at that batch */
+	bool is_looking;            /* a thread passes over that batch */
 	bool is_look_failed;        /* memory is exhausted */
 
-	struct decoder scout;       /* it decodes nothing; its reader is NULL: there is none */
+	struct decoder scout;       /* it decodes nothing; reader NULL: not used */
 	bool is_scouting;           /* a decoder uses it */
-	bool is_scout_there;        /* it stands where stretch n_begun begins */
+	bool is_scout_there;        /* it is at the beginning of stretch n_begun */
 	uint64_t scout_from;        /* the first stretch of which it is to guess the end */
 	unsigned pause;
 };
@@ -145,8 +145,8 @@ static inline struct stretch *ts_feed_stretch(struct ts_feed *f, uint64_t i)
 void ts_feed_decode(struct decoder *d, struct ts_batch *b);
 
 /*
- * Decode one batch.  The caller holds the lock, which is released during decoding.  Returns false if there is no work
- * now (feed_stretches.c).
+ * Decode one batch.  The caller holds the lock, which is released during decoding.  Returns false if no batch can be
+ * decoded now (feed_stretches.c).
  */
 bool ts_feed_work(struct ts_feed *f, struct decoder *d);
 

@@ -34,7 +34,7 @@ static void drop_rest(struct ts_feed *f)
 	f->has_start = false;
 }
 
-/* Where there is one decoder only nobody resumes. */
+/* With one decoder no thread resumes. */
 static void copy_point(const struct ts_feed *f, struct ts_buf *to, const struct ts_buf *from)
 {
 	if (f->n_decoders == 1)
@@ -125,7 +125,7 @@ static bool go_to(struct decoder *d, const struct ts_buf *point, bool *is_odd, s
 	return done;
 }
 
-/* @is_there: the scout stands where the stretch begins. */
+/* @is_there: the scout is where the stretch begins. */
 static bool has_guess(struct ts_feed *f, struct stretch *s, bool is_there)
 {
 	struct ts_reader *r = f->scout.reader;
@@ -249,7 +249,7 @@ bool ts_feed_has_enough(struct ts_feed *f)
 }
 
 /*
- * The stretch at which @d is at work; *is_there tells whether its reader is there too.  Returns NULL if there
+ * The stretch at which @d is at work; *is_there determines whether its reader is there too.  Returns NULL if there
  * is nothing to do now.
  */
 static struct stretch *take(struct ts_feed *f, struct decoder *d, bool *is_there)

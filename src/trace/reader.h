@@ -33,10 +33,9 @@ struct ts_reader_ops {
 	 * Append the next step to @out, which has no open effects.  Callers use ts_reader_next() instead.
 	 *
 	 * Returns TS_ITEM if one step was appended; the reader is at the position after it.
-	 * Returns TS_END if there is no further step; the reader's end is then filled.
-	 * Returns TS_FAIL if the trace is truncated (TS_ETRUNC) or contradicts itself here (other codes): no
-	 * step was appended, earlier steps remain valid.
-	 * ts_reader_next() drops open effects that are left after TS_END and TS_FAIL.
+	 * Returns TS_END after the last step; the reader's end is then filled.
+	 * Returns TS_FAIL if the trace is truncated (TS_ETRUNC) or contradicts itself here (other codes): no step was
+	 * appended, earlier steps remain valid. ts_reader_next() drops open effects that are left after TS_END and TS_FAIL.
 	 */
 	enum ts_next (*next)(struct ts_reader *r, struct ts_steps *out, struct ts_error *err);
 
@@ -169,7 +168,7 @@ struct ts_recording {
 	bool is_read;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
-	uint64_t other_files; /* a hash that identifies the recording's other files; 0: there are none */
+	uint64_t other_files; /* a hash that identifies the recording's other files; 0: it has no other files */
 	const struct ts_source *source; /* borrowed; the trace, for the progress of reading; NULL: unknown */
 	uint64_t n_learned;        /* grows with each thread and warning */
 	uint64_t max_memory;       /* of --max-memory, in bytes; 0: any */
@@ -268,7 +267,7 @@ void ts_reader_save(struct ts_reader *r, struct ts_buf *point);
  */
 bool ts_reader_resume(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
 
-/* A reader of @ops->size bytes, zero but for ops.  Returns NULL if memory is exhausted (TS_ENOMEM). */
+/* A reader of @ops->size bytes, zero except for ops; the caller frees it.  Returns NULL if memory is exhausted (TS_ENOMEM). */
 void *ts_reader_new(const struct ts_reader_ops *ops, struct ts_error *err);
 
 void ts_reader_close(struct ts_reader *r);

@@ -373,7 +373,7 @@ static inline bool ts_effect_is_on_memory(const struct ts_effect *e)
 	return e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_PROTECT && e->len;
 }
 
-/* What made a change of memory or registers. */
+/* The cause of a change of memory or registers. */
 enum ts_writer_kind {
 	TS_WRITER_STEP,        /* the instruction */
 	TS_WRITER_MAP,         /* a region was mapped or unmapped there */

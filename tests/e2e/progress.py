@@ -190,7 +190,7 @@ def an_interrupted_index_keeps_what_it_has_and_goes_on():
 @case
 def an_interrupted_reading_says_that_nothing_is_kept():
     """^C, SIGTERM (timeout sends it), and a pipe that nobody reads any more end it at once."""
-    words = {signal.SIGINT: "interrupted", signal.SIGTERM: "ended by a signal (SIGTERM)", signal.SIGPIPE: "nobody reads the answer any more"}
+    words = {signal.SIGINT: "interrupted", signal.SIGTERM: "ended by a signal (SIGTERM)", signal.SIGPIPE: "the reader of the answer has closed it"}
     for number, command in ((signal.SIGINT, ("query", TRACE, "hot")), (signal.SIGTERM, ("sql", TRACE, "SELECT count(*) FROM step")),
                             (signal.SIGPIPE, ("sql", TRACE, "SELECT count(*) FROM step")), (signal.SIGPIPE, ("query", TRACE, "hot"))):
         reader, writer = small_pipe()

@@ -476,10 +476,10 @@ START_TEST(without_control_registers_addresses_are_physical)
 	ck_assert_str_eq(fake_send("m51000,1"), "ab");
 	monitor("physical off");
 	ck_assert_str_eq(fake_console(),
-			 "the recording does not tell how addresses are translated: they are physical\n");
+			 "the recording does not show how addresses are translated: they are physical\n");
 	monitor("translate 1");
 	ck_assert_str_eq(fake_console(),
-			 "the recording does not tell how addresses are translated: they are physical\n");
+			 "the recording does not show how addresses are translated: they are physical\n");
 	monitor("filter process");
 	ck_assert_str_eq(fake_console(), "cr3 is not known here\n");
 	ck_assert_ptr_nonnull(

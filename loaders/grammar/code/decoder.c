@@ -190,7 +190,7 @@ void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *
 
 /*
  * How the processor reads the line's code: ARM by its instruction set bit, by the line, or by what can only be Thumb.
- * Returns false if nothing tells.
+ * Returns false if nothing determines it.
  */
 static bool find_mode(const struct grammar_decoder *d, const struct grammar_line *line, const struct ts_op_state *state,
 		      struct ts_op_mode *mode)

@@ -166,7 +166,7 @@ static bool find_value(const struct grammar_moves *m, unsigned i, bool is_store,
  * Find the memory operand that contains an access.  *off is set to the offset in the operand of the first
  * accessed byte.
  *
- * Returns the index of the operand; -1 if there is none, or if the addresses do not determine it.
+ * Returns the index of the operand; -1 if none is found, or if the addresses do not determine it.
  */
 static int find_operand(const struct grammar_moves *m, const struct ts_op_state *state, const struct ts_effect *e, uint64_t *off)
 {

@@ -70,7 +70,7 @@ static inline bool grammar_shown_find(struct grammar_shown_code *s, const struct
 	return true;
 }
 
-/* Their part of a decode point, which tells if it is bad. */
+/* Their part of a decode point, which determines if it is bad. */
 void grammar_shown_point(struct grammar_shown_code *s, struct ts_point *p);
 
 #endif

@@ -222,7 +222,7 @@ static uint64_t count_like(const struct chars *a, const struct chars *b)
 	return 256 * count_common(a, b) / count_common(a, a);
 }
 
-/* How often another item is tried than the one that is there, if two characters are looked at. */
+/* How often another item is tried than the one that is there, if two characters are examined. */
 static uint64_t count_tries(const struct chars *one, const struct chars *other, unsigned n)
 {
 	uint64_t tries = 0;
@@ -237,7 +237,7 @@ static uint64_t count_tries(const struct chars *one, const struct chars *other, 
 	return tries;
 }
 
-/* The offset of the character that tells items apart best, beside the one at offset @other. */
+/* The offset of the character that distinguishes items best, beside the one at offset @other. */
 static uint8_t find_telling(struct chars at[MAX_FAR][GRAMMAR_MAX_ITEMS], unsigned other, unsigned n)
 {
 	uint64_t least = UINT64_MAX;
@@ -254,7 +254,7 @@ static uint8_t find_telling(struct chars at[MAX_FAR][GRAMMAR_MAX_ITEMS], unsigne
 	return best;
 }
 
-/* Items may begin with the same characters: two characters tell them apart. */
+/* Items may begin with the same characters: two characters distinguish them. */
 static void set_tell(const struct grammar *g, struct grammar_list *list)
 {
 	struct chars at[MAX_FAR][GRAMMAR_MAX_ITEMS];

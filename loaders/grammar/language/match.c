@@ -26,7 +26,7 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
 #define DIGIT 1u
 #define NAME  2u /* of registers' names */
 #define STOP  4u /* ends a word */
-#define ODD   8u /* separates digits of a value, or stands for one that is unknown */
+#define ODD   8u /* separates digits of a value, or represents one that is unknown */
 #define MORE  16u /* after digits of a value: it goes on */
 #define NUMBER (DIGIT | NAME | MORE)
 
@@ -90,7 +90,7 @@ static inline const char *take_dec(const char *p, const char *end, uint64_t *n)
 	return p > first && p - first < 19 ? p : NULL;
 }
 
-/* Digits at @first of which more than 16 may be there, that are separated, or that stand for unknown ones. */
+/* Digits at @first of which more than 16 may be there, that are separated, or that represent unknown ones. */
 static __attribute__((noinline)) const char *take_odd_digits(const char *first, const char *end, struct grammar_digits *d)
 {
 	const char *p = first;
@@ -107,7 +107,7 @@ static __attribute__((noinline)) const char *take_odd_digits(const char *first, 
 	return p > first ? p : NULL;
 }
 
-/* The digits of a value: hex ones, and those that stand for unknown ones. */
+/* The digits of a value: hex ones, and those that represent unknown ones. */
 static inline const char *take_digits(const char *p, const char *end, struct grammar_digits *d)
 {
 	unsigned n;
@@ -126,7 +126,7 @@ static inline bool is_gap(char c)
 	return c == ' ' || c == '\t' || c == ',';
 }
 
-/* After a group of digits of a number those with a blank before each, and as many digits; "-" stand for unknown ones. */
+/* After a group of digits of a number those with a blank before each, and as many digits; "-" represent unknown ones. */
 static __attribute__((noinline)) const char *take_more_words(const char *p, const char *end, struct grammar_digits *d)
 {
 	const size_t n = d->span.len;
@@ -257,7 +257,7 @@ static const char *take_image(struct grammar_matcher *m, const char *p, const ch
 	return end;
 }
 
-/* Returns the first place at or after @p of literal @i of the follow set; NULL if there is none. */
+/* Returns the first place at or after @p of literal @i of the follow set; NULL if none is found. */
 static const char *find_literal(const struct grammar_matcher *m, const struct grammar_follow *f, unsigned i,
 				const char *p)
 {
@@ -288,7 +288,7 @@ static inline bool is_followed(const struct grammar_matcher *m, const char *p, c
 	return false;
 }
 
-/* Returns the first place at or after @p of one of several literals; NULL if there is none. */
+/* Returns the first place at or after @p of one of several literals; NULL if none is found. */
 static const char *find_first(const struct grammar_matcher *m, const struct grammar_follow *f, const char *p)
 {
 	for (; p < m->end; p++) {
@@ -656,7 +656,7 @@ static inline void reset_line(struct grammar_line *line, uint32_t has)
 	line->n_regs = line->n_unknown = line->n_accesses = line->n_bad = line->n_skipped = 0;
 }
 
-/* What may stand before every line.  Returns what fields it has. */
+/* What may be before every line.  Returns what fields it has. */
 static uint32_t match_prefix(struct grammar_matcher *m, const char **text)
 {
 	const struct grammar_pattern *p = &m->g->patterns[m->g->prefix];
@@ -762,7 +762,7 @@ void grammar_match(struct grammar_matcher *m, const char *text, size_t len, stru
 		has = match_prefix(m, &text);
 	if (__builtin_expect(try_all(m, text, has), 1))
 		return;
-	/* what may stand before every line may look as a line's own beginning does */
+	/* what may be before every line may look as a line's own beginning does */
 	if (text > first && !m->is_damaged && try_all(m, take_blanks(first, m->end), 0))
 		return;
 	take_noise(m, text);

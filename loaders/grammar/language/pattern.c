@@ -41,7 +41,7 @@ bool grammar_list_find(struct grammar *g, struct grammar_scan *s, size_t at, str
 
 /* ------------------------------------------------------------------------------------------------ elements */
 
-/* Words of elements, and what may stand after ":". */
+/* Words of elements, and what may be after ":". */
 static const struct {
 	const char *word;
 	uint8_t kind;
@@ -166,7 +166,7 @@ static bool set_register(struct builder *b, size_t at, struct grammar_word w, st
 	return grammar_text(b->g, b->s, at, w.text, w.len, &p->at);
 }
 
-/* What stands after an element's ":". */
+/* What is after an element's ":". */
 static bool take_qual(struct builder *b, const char *quals, struct grammar_part *p, uint16_t *min, bool *is_last)
 {
 	size_t at = b->s->at;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "src/base/bytes.h"
 #include "src/base/text/hex.h"
 
 /* The longest value of a register, or of an access that is a number. */
@@ -60,16 +61,6 @@ static bool read_number(const struct grammar_digits *d, uint8_t bytes[MAX_VALUE]
 	return true;
 }
 
-static void reverse(uint8_t *bytes, size_t len)
-{
-	for (size_t i = 0; i < len / 2; i++) {
-		uint8_t b = bytes[i];
-
-		bytes[i] = bytes[len - 1 - i];
-		bytes[len - 1 - i] = b;
-	}
-}
-
 static size_t count_digits(const struct grammar_digits *d)
 {
 	const struct grammar_span *span = &d->span;
@@ -107,7 +98,7 @@ static void put_value(struct grammar_matcher *m, const struct regmap_slot *slot,
 	}
 	memset(bytes + len, 0, wide - len);
 	if (m->is_big) {
-		reverse(bytes, wide);
+		ts_reverse_bytes(bytes, wide);
 		off -= slot->extend && is_after ? wide - len : 0;
 	}
 	m->line->n_regs++;
@@ -220,7 +211,7 @@ static void put_number(struct grammar_matcher *m, uint32_t has)
 		return;
 	}
 	if (m->is_big)
-		reverse(bytes, len);
+		ts_reverse_bytes(bytes, len);
 	put_access(m, bytes, len);
 }
 
@@ -338,7 +329,7 @@ bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct gra
 	if (len > GRAMMAR_MAX_CODE - l->n_code || !read_number(group, bytes, len))
 		return false;
 	if (order == GRAMMAR_MEMORY || (order == GRAMMAR_NUMBER && m->is_code_big))
-		reverse(bytes, len);
+		ts_reverse_bytes(bytes, len);
 	memcpy(l->code + l->n_code, bytes, len);
 	l->n_code += (uint8_t)len;
 	return true;

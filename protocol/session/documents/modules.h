@@ -15,15 +15,15 @@ struct ts_buf;
 
 /* The list of libraries that a client reads; it depends on the system. */
 enum rsp_module_list {
-	RSP_MODULES_NONE, /* there is nothing to list */
+	RSP_MODULES_NONE, /* no list is announced */
 	RSP_MODULES_ANY,  /* qXfer:libraries: the address of each library */
 	RSP_MODULES_SVR4, /* qXfer:libraries-svr4, of GNU/Linux: also the address of its dynamic section */
 };
 
 /*
- * The list for the recording.  On GNU/Linux it is announced if the addresses of libraries can be determined, and also
- * (empty) if the program has none: without a list gdb searches a link map in memory, and mistakes the text of a static
- * program for a dynamic linker, in which reverse execution is impossible.
+ * Returns the kind of list for the recording.  On GNU/Linux the list is announced if the addresses of libraries can be
+ * determined, and also (empty) if the program has none: without a list gdb searches a link map in memory, and mistakes the
+ * text of a static program for a dynamic linker, in which reverse execution is impossible.
  */
 enum rsp_module_list rsp_module_list(const struct rsp_target *target);
 

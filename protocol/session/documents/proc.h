@@ -31,7 +31,7 @@ enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struc
 
 /*
  * Append @region as a line of /proc/PID/maps.  A region at the end of the address space is shown one byte too
- * short, because there is no address after it.
+ * short, because no address follows it.
  */
 void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region,
 			 struct ts_buf *text);

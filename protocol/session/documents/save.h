@@ -20,7 +20,7 @@ struct rsp_session;
  * Begin to save the session's frames, as its job: as @name in the directory for exports, whose path @name may
  * have as a prefix.  @is_command: a monitor command requested it.
  *
- * Returns false if there is no such directory or the name is not a plain one in it (TS_EUSAGE), if a run
+ * Returns false if the directory does not exist or the name is not a plain one in it (TS_EUSAGE), if a run
  * still collects (TS_EUSAGE), or if the file cannot be made (TS_EIO).
  */
 bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, struct ts_error *err);

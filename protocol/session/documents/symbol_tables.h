@@ -24,7 +24,7 @@ struct rsp_symbol_tables *rsp_symbol_tables_new(void);
 /* Wait for the thread, and free the tables. */
 void rsp_symbol_tables_free(struct rsp_symbol_tables *t);
 
-/* Call @tell(@user), on any thread, when a table has been read. */
+/* Call @tell(@user) on any thread when a table has been read. */
 void rsp_symbol_tables_notify(struct rsp_symbol_tables *t, void (*tell)(void *user), void *user);
 
 /*

@@ -144,7 +144,7 @@ bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_bu
 		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "the text of a mark is one line");
 	else if (prepare(s, &err) && !s->asking->marks)
 		ts_fail(&err, TS_EIO, TS_NO_OFF, "marks cannot be kept for this recording");
-	else if (err.code == TS_OK && !ts_buf_room(out, 128)) /* a mark that cannot be told is not set */
+	else if (err.code == TS_OK && !ts_buf_room(out, 128)) /* a mark that cannot be reported is not set */
 		ts_no_memory(&err, "marks");
 	if (err.code == TS_OK && ts_marks_add(s->asking->marks, "checkpoint-", s->pos, text, &number, &err)) {
 		ts_buf_printf(out, "Checkpoint %u: position %llu, the mark checkpoint-%u\n", number,
@@ -321,7 +321,7 @@ static const char *first_line(struct ts_buf *text)
 	return ts_buf_text(text);
 }
 
-/* Where an announced goto leads is told by the client's next stop; that it leads nowhere is told here. */
+/* The client's next stop reports the target of an announced goto; a goto without a target is reported here. */
 static enum ts_next run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r,
 				  struct ts_error *err)
 {

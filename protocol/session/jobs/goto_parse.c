@@ -11,7 +11,7 @@ static const char *const event_names[TS_N_EVENT_KINDS] = {
 
 /* --------------------------------------------------------------------------------------------- parsing */
 
-/* Take a number in decimal.  Returns false if there is none or it is too large. */
+/* Take a number in decimal.  Returns false if none is found or it is too large. */
 static bool take_number(const char **text, uint64_t *value)
 {
 	const char *start = *text;

@@ -40,7 +40,7 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 	return RSP_UNREACHABLE;
 }
 
-/* The nearest event of the kind after, or before, the session's position; NULL if there is none. */
+/* The nearest event of the kind after, or before, the session's position; NULL if none is found. */
 static const struct ts_event_at *nearest_event(const struct rsp_session *s, enum ts_event_kind kind,
 						bool is_reverse)
 {

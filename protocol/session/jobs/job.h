@@ -17,7 +17,7 @@ struct rsp_session;
 struct ts_buf;
 
 /*
- * Interval at which a waiting client is told the progress of its job: gdb gives up after six seconds of
+ * Interval at which a waiting client receives the progress of its job: gdb gives up after six seconds of
  * silence.
  */
 #define RSP_NOTE_NS INT64_C(1000000000)
@@ -43,7 +43,7 @@ struct rsp_job_ops {
 };
 
 struct rsp_job {
-	const struct rsp_job_ops *ops; /* NULL: there is no job */
+	const struct rsp_job_ops *ops; /* NULL: no job runs */
 	void *state;                   /* private to the job; may be NULL */
 	bool is_interrupted;           /* by the client */
 	int64_t next_note;             /* the time of the next progress message, by ts_now_ns() */

@@ -138,7 +138,7 @@ static bool watches_reads(const struct ts_stops *stops)
 	return false;
 }
 
-/* Tell the client once why its watchpoint may have passed over a read; @why is the end of a sentence. */
+/* Report to the client once why its watchpoint may have passed over a read; @why is the end of a sentence. */
 static void tell_reads(struct rsp_session *s, const char *why)
 {
 	const struct ts_query *q = s->target->q;
@@ -286,9 +286,9 @@ static bool is_step_over(const struct rsp_session *s)
 }
 
 /*
- * gdb 13 forgets that it was stepping over a breakpoint when it is told that there is no more history, and
+ * gdb 13 forgets that it was stepping over a breakpoint when a stop reports the end of the history, and
  * then waits for that step whatever command it gets.  So the step is reported as done; gdb stops at its
- * breakpoint again, and its user, who is told that this is the end, gives the next command.  If gdb tries
+ * breakpoint again, and its user, to whom the end is reported, gives the next command.  If gdb tries
  * again before that, because the breakpoint's condition is false, it gets a stop without a reason.
  */
 static void step_over_at_end(struct rsp_session *s, struct rsp_reply *r)
@@ -326,7 +326,7 @@ static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
 
 /*
  * The session is at its stop.  A process that has exited is kept, so that the client can go back: the exit is
- * reported as text.  A client that gets an error instead has not been told of an end.
+ * reported as text.  A client that gets an error instead does not know of an end.
  */
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {

@@ -54,7 +54,8 @@ enum ts_way {
 	TS_WAY_UNKNOWN,   /* made of something that is not followed */
 	/*
 	 * Elements of `unit` bytes of `to` are elements of `from` (a table, or one part of it), or zero: which ones, the next
-	 * transfer of way SELECTOR tells by the elements of its source, of which it has as many as `to` (ts_operands_selected()).
+	 * transfer of way SELECTOR determines by the elements of its source, of which it has as many as `to`
+	 * (ts_operands_selected()).
 	 */
 	TS_WAY_SELECT,
 	TS_WAY_SELECTOR,
@@ -183,7 +184,7 @@ bool ts_decoder_decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc
 /*
  * Write the instruction's text to @buf of @size bytes, terminated.
  *
- * Returns false if there is no instruction, or the text does not fit.
+ * Returns false if the bytes are not an instruction, or if the text does not fit.
  */
 bool ts_decoder_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
 		     size_t len, char *buf, size_t size);
@@ -234,7 +235,7 @@ void ts_operands_set_selection(struct ts_transfer *t, const struct ts_selection 
  * The byte of the transfer's source that byte @i of its destination is, if @selector is the lowest byte of the element of its
  * selector, which is byte i / unit * unit.
  *
- * Returns from.len if it is none of these.
+ * Returns from.len if it is not one of these.
  */
 unsigned ts_operands_selected(const struct ts_transfer *t, unsigned i, uint8_t selector);
 

@@ -549,15 +549,13 @@ static bool make_by_name(struct work *x)
 static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		   struct ts_operands *ops)
 {
-	const cs_insn *insn = ts_cs_decode(d, mode, pc, bytes, len);
-	struct work x = { .w = { .d = d, .cs = d->cs, .ops = ops, .insn = insn } };
+	struct work x = { 0 };
 
-	if (!insn)
+	if (!ts_cs_begin(&x.w, d, mode, pc, bytes, len, ops))
 		return false;
-	ops->len = (uint8_t)insn->size;
-	x.op = insn->detail->arm64.operands;
-	x.n = insn->detail->arm64.op_count;
-	x.sets_flags = insn->detail->arm64.update_flags;
+	x.op = x.w.insn->detail->arm64.operands;
+	x.n = x.w.insn->detail->arm64.op_count;
+	x.sets_flags = x.w.insn->detail->arm64.update_flags;
 	if (!make_by_name(&x))
 		make_other(&x);
 	return true;

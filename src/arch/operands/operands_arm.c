@@ -203,7 +203,7 @@ static bool make_store(struct work *x, unsigned first, unsigned n)
 	return true;
 }
 
-/* strex and kin: the first register tells whether it was stored. */
+/* strex and kin: the first register determines whether it was stored. */
 static bool make_exclusive(struct work *x, unsigned n)
 {
 	ts_cs_add(&x->w, destination(x, 0), ts_op_nowhere(), TS_WAY_PROCESSOR);
@@ -704,16 +704,14 @@ static void find_flow(struct work *x)
 static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		   struct ts_operands *ops)
 {
-	const cs_insn *insn = ts_cs_decode(d, mode, pc, bytes, len);
-	struct work x = { .w = { .d = d, .cs = d->cs, .ops = ops, .insn = insn }, .is_thumb = mode.is_thumb };
+	struct work x = { .is_thumb = mode.is_thumb };
 
-	if (!insn)
+	if (!ts_cs_begin(&x.w, d, mode, pc, bytes, len, ops))
 		return false;
-	ops->len = (uint8_t)insn->size;
-	x.arm = &insn->detail->arm;
+	x.arm = &x.w.insn->detail->arm;
 	x.op = x.arm->operands;
 	x.n = x.arm->op_count;
-	x.w.is_conditional = x.arm->cc > ARM_CC_INVALID && x.arm->cc < ARM_CC_AL && insn->id != ARM_INS_IT;
+	x.w.is_conditional = x.arm->cc > ARM_CC_INVALID && x.arm->cc < ARM_CC_AL && x.w.insn->id != ARM_INS_IT;
 	if (!make_by_id(&x)) {
 		if (is_reg(&x, 0))
 			make_mix(&x, 1);

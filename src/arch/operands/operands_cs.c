@@ -84,8 +84,8 @@ static const cs_insn *decode_thumb(struct ts_capstone *cs, unsigned it, uint64_t
 	return is_insn ? cs->insn : NULL;
 }
 
-const cs_insn *ts_cs_decode(const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
-			    size_t len)
+/* The instruction is borrowed from the decoder until the next call; NULL if the bytes are not an instruction. */
+static const cs_insn *decode(const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len)
 {
 	struct ts_capstone *cs = d->cs;
 
@@ -94,10 +94,20 @@ const cs_insn *ts_cs_decode(const struct ts_decoder *d, struct ts_op_mode mode, 
 	return cs_disasm_iter(cs->handle, &bytes, &len, &pc, cs->insn) ? cs->insn : NULL;
 }
 
+bool ts_cs_begin(struct ts_cs_work *w, const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+		 size_t len, struct ts_operands *ops)
+{
+	*w = (struct ts_cs_work){ .d = d, .cs = d->cs, .ops = ops, .insn = decode(d, mode, pc, bytes, len) };
+	if (!w->insn)
+		return false;
+	ops->len = (uint8_t)w->insn->size;
+	return true;
+}
+
 bool ts_cs_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		char *buf, size_t size)
 {
-	const cs_insn *insn = ts_cs_decode(d, mode, pc, bytes, len);
+	const cs_insn *insn = decode(d, mode, pc, bytes, len);
 	int n = insn ? snprintf(buf, size, "%s%s%s", insn->mnemonic, *insn->op_str ? " " : "", insn->op_str) : -1;
 
 	return n >= 0 && (size_t)n < size;

@@ -58,10 +58,13 @@ bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb
 void ts_cs_free(struct ts_capstone *cs);
 
 /*
- * Returns the decoded instruction, borrowed from the decoder until the next call; NULL if the bytes are none.
+ * Decode the bytes at @pc, and begin the work on the instruction: set @w, and the length in @ops.  The instruction is borrowed
+ * from the decoder until the next call.
+ *
+ * Returns false if the bytes are not an instruction.
  */
-const cs_insn *ts_cs_decode(const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
-			    size_t len);
+bool ts_cs_begin(struct ts_cs_work *w, const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+		 size_t len, struct ts_operands *ops);
 /* As ts_decoder_text().  Returns false if the bytes are no instruction, or the text does not fit @size. */
 bool ts_cs_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		char *buf, size_t size);
@@ -120,7 +123,7 @@ bool ts_cs_is_one_of(const struct ts_cs_work *w, const char *words);
 /* ARM: vldN and vstN, whose operand @memory is the one in memory. */
 void ts_operands_arm_elements(struct ts_cs_work *w, bool is_thumb, unsigned memory);
 
-/* AArch64: shuffles of vectors.  Returns false if it is none. */
+/* AArch64: shuffles of vectors.  Returns false if it is not one. */
 bool ts_operands_a64_shuffle(struct ts_cs_work *w);
 
 /* Prepare the decoder for a family.  Return false if capstone cannot be opened for it. */

@@ -282,14 +282,12 @@ static void make_other(struct work *x)
 static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
 		   struct ts_operands *ops)
 {
-	const cs_insn *insn = ts_cs_decode(d, mode, pc, bytes, len);
-	struct work x = { .w = { .d = d, .cs = d->cs, .ops = ops, .insn = insn } };
+	struct work x = { 0 };
 
-	if (!insn)
+	if (!ts_cs_begin(&x.w, d, mode, pc, bytes, len, ops))
 		return false;
-	ops->len = (uint8_t)insn->size;
-	x.op = insn->detail->mips.operands;
-	x.n = insn->detail->mips.op_count;
+	x.op = x.w.insn->detail->mips.operands;
+	x.n = x.w.insn->detail->mips.op_count;
 	if (!make_system(&x) && !make_branch(&x) && !make_access(&x) && !make_long(&x) && !make_move(&x) && !make_extension(&x) &&
 	    !make_bitwise(&x))
 		make_other(&x);

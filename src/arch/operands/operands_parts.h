@@ -37,16 +37,19 @@ static inline struct ts_op_place ts_op_reg(uint16_t off, unsigned len)
 	return (struct ts_op_place){ .kind = TS_AT_REG, .off = off, .len = (uint16_t)len };
 }
 
+/* Returns the place of the flags. */
 static inline struct ts_op_place ts_op_flags(uint32_t flags)
 {
 	return (struct ts_op_place){ .kind = TS_AT_FLAGS, .flags = flags };
 }
 
+/* Returns the place of a constant, or of a value that is not stored. */
 static inline struct ts_op_place ts_op_nowhere(void)
 {
 	return (struct ts_op_place){ .kind = TS_AT_NOWHERE };
 }
 
+/* Returns the place of the address of the next instruction. */
 static inline struct ts_op_place ts_op_pc(void)
 {
 	return (struct ts_op_place){ .kind = TS_AT_PC };

@@ -7,7 +7,7 @@
  */
 #include "operands_cs.h"
 
-/* An instruction as its fields, a compressed one as what it stands for. */
+/* An instruction as its fields, a compressed one as what it represents. */
 struct insn {
 	uint32_t op, rd, rs1, rs2, f3, f7;
 	int64_t imm;

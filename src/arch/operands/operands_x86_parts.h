@@ -37,7 +37,7 @@ struct ts_x86_work {
 /* The processor's numbers of registers. */
 enum { TS_X86_AX = 0, TS_X86_SP = 4 };
 
-/* What a rule of a mnemonic does. */
+/* The action of a rule of a mnemonic. */
 struct ts_x86_rule {
 	const char *name; /* of the mnemonic; vector instructions without their "v" */
 	void (*make)(struct ts_x86_work *w, unsigned arg);
@@ -74,7 +74,7 @@ void ts_x86_mix(struct ts_x86_work *w, unsigned arg);
 /* The same for the flags that are written. */
 void ts_x86_mix_flags(struct ts_x86_work *w);
 
-/* Returns the immediate operand; 0 if there is none. */
+/* Returns the immediate operand; 0 if the instruction has no immediate operand. */
 uint64_t ts_x86_immediate(const struct ts_x86_work *w);
 
 /*

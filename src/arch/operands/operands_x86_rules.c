@@ -384,7 +384,7 @@ static void make_shift(struct ts_x86_work *w, unsigned)
 		w->ops->transfers[n].is_conditional = true;
 }
 
-/* blsi, blsr, blsmsk: CF tells whether the source was zero. */
+/* blsi, blsr, blsmsk: CF determines whether the source was zero. */
 static void make_lowest_bit(struct ts_x86_work *w, unsigned arg)
 {
 	w->written |= 1;

@@ -182,7 +182,7 @@ static void align_lane(struct ts_x86_work *w, unsigned lane, unsigned arg, const
 	unsigned by = (unsigned)ts_x86_immediate(w) & 255;
 
 	for (unsigned i = 0; i < 16; i++) {
-		unsigned at = arg ? i + by : i - by; /* in b, then in a; wraps for what comes from nowhere */
+		unsigned at = arg ? i + by : i - by; /* in b, then in a; wraps for an element without a source */
 
 		if (at < 16)
 			ts_x86_carry(w, to, lane + i, 1, b, lane + at, 1, TS_WAY_COPY);

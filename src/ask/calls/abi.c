@@ -33,7 +33,7 @@ static const struct {
 
 #define N_STACK_WORDS 4u
 
-/* A string is shown if so many characters of it are there, or it is shorter and ends. */
+/* The minimum length of a string that is shown without its end. */
 #define MIN_TEXT 4u
 #define MAX_TEXT 40u
 
@@ -176,7 +176,7 @@ static bool is_text(uint8_t c)
 }
 
 /*
- * If text lies at @addr at @pos, append it.  Most values point to none: the first byte, which tells so, costs a fraction of
+ * If text lies at @addr at @pos, append it.  Most values point to none: the first byte, which shows it, costs a fraction of
  * the others.
  */
 static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,

@@ -16,7 +16,7 @@
 #include "src/symbols/symbols.h"
 
 /*
- * Calls that are looked at in the time of a chunk that is decoded, at most: their names may be matched by a
+ * Calls that are examined in the time of a chunk that is decoded, at most: their names may be matched by a
  * pattern.
  */
 #define CALLS_A_CHUNK 2048u
@@ -195,7 +195,7 @@ static bool matches(const char *pattern, const char *name)
 	       (ts_entries_linked_name(name, function, sizeof(function)) && !fnmatch(pattern, function, 0));
 }
 
-/* The same of a symbol's name, as it is in the file or demangled. */
+/* As above, of a symbol's name, as it is in the file or demangled. */
 static bool is_named(const struct ts_symbol *s, const char *pattern)
 {
 	return matches(pattern, s->name) || matches(pattern, s->mangled);
@@ -284,7 +284,7 @@ out_of_memory:
 	return TS_FAIL;
 }
 
-/* Have the next entry ready.  Returns TS_ITEM when it is there, or there are no more. */
+/* Have the next entry ready.  Returns TS_ITEM when it is there, and after the last one. */
 static enum ts_next look_for_entry(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_next got = TS_ITEM;
@@ -299,7 +299,7 @@ static enum ts_next look_for_entry(struct ts_call_rows *x, struct ts_budget *bud
 	return got == TS_END ? TS_ITEM : got;
 }
 
-/* The same of calls that were stepped over. */
+/* As above, of calls that were stepped over. */
 static enum ts_next look_for_over(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_next got;
@@ -389,7 +389,7 @@ static enum ts_next look_at_next(struct ts_call_rows *x, struct ts_budget *budge
 
 /*
  * Find the calls of a batch, or some of them if the budget is used up.  Returns TS_ITEM if there are any,
- * TS_END if there are no more.
+ * TS_END after the last one.
  */
 static enum ts_next find_batch(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
@@ -439,7 +439,7 @@ static void note_gaps(struct ts_call_rows *x)
 	x->rows.is_cut |= n != 0;
 	if (n && !*x->rows.note)
 		snprintf(x->rows.note, sizeof(x->rows.note),
-			 "the recording has %" PRIu64 " gap%s here: what was called there is no row, except for calls that the recorder stepped over (kind gap)",
+			 "the recording has %" PRIu64 " gap%s here: calls inside a gap have no row, except those that the recorder stepped over (kind gap)",
 			 n, n == 1 ? "" : "s");
 }
 

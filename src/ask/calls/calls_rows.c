@@ -44,7 +44,7 @@ const struct ts_column ts_call_columns[N_COLUMNS] = {
 	[COL_TEXTS] = { .name = "texts", .type = TS_COLUMN_LIST },
 };
 
-/* Calls of a tree are indented by up to so many others. */
+/* The maximum depth by which calls of a tree are indented. */
 #define MAX_INDENT 64u
 
 #define VALUES  (1u << COL_ARGUMENTS | 1u << COL_RESULT | 1u << COL_TEXTS)
@@ -162,7 +162,7 @@ static const char *text_of(const char *value)
 	return text ? text + 1 : "";
 }
 
-/* The texts to which the arguments and the result point, one for each; null if there are none. */
+/* The texts to which the arguments and the result point, one for each; null if none is found. */
 static void put_texts(const struct ts_call_rows *x, const struct ts_call_found *f, struct ts_row *row)
 {
 	const char *value = (const char *)x->texts.data + f->arguments;

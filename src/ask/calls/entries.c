@@ -15,11 +15,11 @@
 #include "src/base/collections/vec.h"
 #include "src/query/search/call_list.h"
 
-/* Executions that are looked at before it is counted for which functions that is worth it: so many, and of calls this part. */
+/* Executions that are examined before it is counted for which functions that is worth it: so many, and of calls this part. */
 #define MIN_LOOKED 256u
 #define CALLS_A_LOOK 64u
 
-/* Executions inside of a call that are looked at before it is said that the call does not lead to a function. */
+/* Executions inside of a call that are examined before it is said that the call does not lead to a function. */
 #define MAX_LOOKS 4096u
 
 /* What stubs that jump to a function have at most: that of AArch64 with branch target identification. */
@@ -69,7 +69,7 @@ static void add_executed(void *user, const struct ts_executed *x)
 
 /*
  * The last step of the thread that can have called and be followed by the callee's first instruction, TS_NO_POS if
- * there is none.
+ * none is found.
  */
 static uint64_t last_caller(const struct ts_entries *e, uint32_t thread)
 {
@@ -231,7 +231,7 @@ static bool is_named_link(const struct ts_entries *e, const struct ts_call *call
 	       (ts_symbols_is_at(ask->symbols, name, addr) || (e->alias && ts_symbols_is_at(ask->symbols, name, e->alias)));
 }
 
-/* The first step of the function at @addr in @call itself, not in those that it made; TS_NO_POS: there is none. */
+/* The first step of the function at @addr in @call itself, not in those that it made; TS_NO_POS: none. */
 static uint64_t first_in_call(const struct ts_ask *ask, const struct ts_call *call, uint64_t addr)
 {
 	uint32_t process = ts_query_process(ask->q, call->thread);
@@ -397,7 +397,7 @@ bool ts_entries_first_return(struct ts_query *q, uint32_t thread, uint64_t pos, 
 	return true;
 }
 
-/* So many arrivals at the return address are looked at. */
+/* The maximum number of arrivals at the return address that are examined. */
 #define MAX_ARRIVALS 256u
 
 /* A function that the thread was in from the first: it may return while it is recorded. */
@@ -449,7 +449,7 @@ static bool look(const struct ts_entries *e, uint32_t thread, uint64_t pos, uint
 
 /* -------------------------------------------------------------------------------------------------- order */
 
-/* Add the execution at @pos to what was found if it is an entry.  Returns false if it fails: *err tells. */
+/* Add the execution at @pos to what was found if it is an entry.  Returns false if it fails (*err). */
 static bool find(struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t addr, struct ts_error *err)
 {
 	struct ts_entry entry;
@@ -497,7 +497,7 @@ static bool is_ready(const struct ts_entries *e)
 	return first && (!e->is_reverse || !next || first->call.pos >= next->pos);
 }
 
-/* Look at an execution. */
+/* Examine an execution. */
 static bool look_at(struct ts_entries *e, const struct item *it, struct ts_error *err)
 {
 	uint32_t thread = ts_query_thread(e->ask->q, it->pos);
@@ -555,7 +555,7 @@ static enum ts_next leave_out(struct ts_entries *e, struct ts_budget *budget)
 	return TS_ITEM;
 }
 
-/* Look at the next execution.  Returns TS_ITEM when that is done, TS_END after the last one. */
+/* Examine the next execution.  Returns TS_ITEM when that is done, TS_END after the last one. */
 static enum ts_next look_at_next(struct ts_entries *e, struct ts_budget *budget, struct ts_error *err)
 {
 	struct item it;

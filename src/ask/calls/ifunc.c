@@ -10,10 +10,10 @@
 #include "src/query/search/call_list.h"
 #include "src/symbols/symbols.h"
 
-/* Executions of a resolver that are looked at: each module that uses the function calls it once. */
+/* Executions of a resolver that are examined: each module that uses the function calls it once. */
 #define MAX_LOOKS 64u
 
-/* Versions of a symbol that are looked at: memcpy of glibc has two. */
+/* Versions of a symbol that are examined: memcpy of glibc has two. */
 #define MAX_VERSIONS 16u
 
 /* The call of the resolver that begins at @pos, if it returned. */

@@ -32,22 +32,13 @@ enum column {
 	COL_POSITION,
 	COL_PC,
 	COL_MODULE,
-	COL_OFFSET,
-	COL_FUNCTION,
-	COL_FILE,
-	COL_LINE,
-	N_COLUMNS,
+	COL_FUNCTION = COL_MODULE + 2,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
 	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_MODULE] = { .name = "module", .type = TS_COLUMN_TEXT },
-	[COL_OFFSET] = { .name = "offset", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_CODE_COLUMNS(COL_PC),
 };
 
 static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, struct ts_row *row, struct ts_budget *budget)

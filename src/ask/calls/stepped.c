@@ -6,7 +6,7 @@
 #include "src/query/code/insns.h"
 #include "src/query/paging.h"
 
-/* The thread goes on so many bytes behind the call at the most. */
+/* The maximum distance in bytes from the call to the thread's next instruction. */
 #define MAX_LACKING 32u
 
 void ts_stepped_init(struct ts_stepped *s, struct ts_query *q, uint32_t thread, uint64_t from, uint64_t to, bool is_reverse)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that the recorder stepped over: one step, and then a gap.  What the callee did is not recorded.
+ * Calls that the recorder stepped over: one step, and then a gap.  The callee's effects are not recorded.
  */
 #ifndef TS_ASK_STEPPED_H
 #define TS_ASK_STEPPED_H
@@ -22,9 +22,9 @@ struct ts_stepped {
 void ts_stepped_init(struct ts_stepped *s, struct ts_query *q, uint32_t thread, uint64_t from, uint64_t to, bool is_reverse);
 
 /*
- * The next call, in the direction of the cursor.  Its kind is TS_CALL_RETURN if the thread goes on just behind it; its end is also
- * known if the thread goes on a few instructions later.  Its target is TS_NO_PC where the operand does not tell it.  The index must
- * have its calls.
+ * The next call, in the direction of the cursor.  Its kind is TS_CALL_RETURN if the thread goes on just behind it; its end is
+ * also known if the thread goes on a few instructions later.  Its target is TS_NO_PC if the operand does not determine it.
+ * The index must have its calls.
  *
  * Returns TS_ITEM, TS_END after the last one, TS_MORE if the budget is used up, TS_FAIL if the trace cannot be read.
  */

@@ -14,7 +14,7 @@
 
 #define N_HOT 20u
 
-/* Edges, and blocks, that take as long to look at as a chunk to decode. */
+/* Edges, and blocks, that take as long to examine as a chunk to decode. */
 #define EDGES_A_CHUNK (4u * TS_CHUNK_STEPS)
 #define ITEMS_A_CHUNK (TS_CHUNK_STEPS / 4)
 
@@ -36,7 +36,7 @@ struct blocks {
 	struct ts_loops loops;
 	struct ts_heap order;
 	size_t next;
-	uint64_t n_left;             /* so many rows are shown at most */
+	uint64_t n_left;             /* the maximum number of rows */
 };
 
 static bool is_about_loops(const struct blocks *b)

@@ -21,7 +21,7 @@
 
 #define N_HOT 20u
 
-/* Addresses, and runs, that take as long to look at as a chunk to decode. */
+/* Addresses, and runs, that take as long to examine as a chunk to decode. */
 #define ITEMS_A_CHUNK  (TS_CHUNK_STEPS / 4)
 #define SORTED_A_CHUNK (TS_CHUNK_STEPS / 8) /* taken out of a heap */
 #define RUNS_A_CHUNK   TS_CHUNK_STEPS
@@ -33,7 +33,7 @@ enum stage {
 	COUNTING,
 	SUBTRACTING, /* what `minus A:B` executed */
 	KEEPING, /* the addresses that are left */
-	MEASURING, /* how long the instructions are, where the format does not tell */
+	MEASURING, /* how long the instructions are, if the format does not have it */
 	ENTERING, /* where functions begin to which symbols do not reach */
 	GROUPING, /* the addresses by function */
 	ORDERING, /* what has been found: into a heap */
@@ -56,7 +56,7 @@ struct coverage {
 	struct ts_rows rows;
 	uint32_t process;
 	enum stage stage;
-	size_t next; /* the ordinal of what is looked at next */
+	size_t next; /* the ordinal of what is examined next */
 	size_t n_at_most;
 	struct ts_executed_at counted; /* how far what was executed has been counted */
 	struct ts_executed_at subtracted; /* how far what `minus A:B` executed has been subtracted */
@@ -71,7 +71,7 @@ struct coverage {
 	bool has_open;                 /* an address is behind a symbol without an end */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
 	struct ts_heap order;          /* what has been neither shown nor written to a file */
-	uint64_t n_left;               /* so many rows of it are shown at most */
+	uint64_t n_left;               /* the maximum number of its rows */
 	bool is_failed;
 };
 
@@ -158,7 +158,7 @@ static enum ts_next collect_targets(struct call_targets *t, struct ts_ask *ask, 
 	return got;
 }
 
-/* The greatest target <= @addr, 0 if there is none.  All must have been collected. */
+/* The greatest target <= @addr, 0 if none is found.  All must have been collected. */
 static uint64_t target_before(const struct call_targets *t, uint64_t addr)
 {
 	size_t at = 0;

@@ -11,7 +11,7 @@
 #include "src/base/text/utf8.h"
 #include "src/symbols/symbols.h"
 
-/* What takes as long as a chunk to decode: an address is compared with so many modules. */
+/* The number of modules with which an address is compared in the time of decoding a chunk. */
 #define WORK_A_CHUNK TS_CHUNK_STEPS
 #define WORK_AN_ITEM 4u
 #define WORK_A_LINE  64u /* into the heap, or out of it: names of files are compared */
@@ -48,7 +48,7 @@ struct ts_coverage_file {
 	struct ts_atomic_file to;
 	struct ts_buf text;   /* what the current piece adds */
 	some_fn *const *some; /* what is done next; NULL after the last */
-	size_t next;          /* the ordinal of what it looks at next */
+	size_t next;          /* the ordinal of what it examines next */
 	unsigned work;        /* of the current piece */
 	bool is_placed;       /* the file is where it belongs */
 
@@ -59,7 +59,7 @@ struct ts_coverage_file {
 	size_t n_blocks;
 
 	struct ts_heap lines;  /* by file and number */
-	struct line line;      /* the one that is being looked at; without a file: none */
+	struct line line;      /* the one that is being examined; without a file: none */
 	size_t item;           /* the ordinal of the address that may be in it */
 	size_t n_lines, n_hit; /* of its file */
 };

@@ -9,7 +9,7 @@
 #include "src/query/code/insns.h"
 #include "src/query/search/scan.h"
 
-/* Positions, and addresses, that take as long to look at as a chunk to decode. */
+/* Positions, and addresses, that take as long to examine as a chunk to decode. */
 #define POSITIONS_A_CHUNK (4u * TS_CHUNK_STEPS)
 #define ITEMS_A_CHUNK     (TS_CHUNK_STEPS / 4)
 
@@ -25,7 +25,7 @@ enum stage { WALKING, DECODING, PARTS, MARKING, SORTING, JOINING, DONE };
 /* A distinct run, as far as it was executed as a whole. */
 struct run {
 	uint64_t count, first; /* times; the position of the first one */
-	uint16_t n;            /* instructions; 0: not looked at yet */
+	uint16_t n;            /* instructions; 0: not examined yet */
 	bool is_ours;          /* of the process that is asked about */
 };
 
@@ -59,7 +59,7 @@ struct ts_jump_graph {
 	uint32_t thread;       /* that runs up to slice_end */
 	uint64_t slice_end;
 	struct ts_covered_table edges;   /* by run << 32 | the run after it */
-	struct ts_covered_table entered; /* by address: what was reached from nowhere */
+	struct ts_covered_table entered; /* by address: instructions without a predecessor */
 	struct ts_covered_table addresses;
 	struct ts_covered_table left;    /* by address: how often a run ended with the instruction */
 	struct ts_covered *sorted;       /* owned; the addresses */
@@ -449,7 +449,7 @@ const struct ts_block *ts_jump_graph_blocks(const struct ts_jump_graph *g, size_
 
 /* ------------------------------------------------------------------------------------------------- edges */
 
-/* The ordinal of the block with the instruction at @pc; TS_OUTSIDE: there is none. */
+/* The ordinal of the block with the instruction at @pc; TS_OUTSIDE: none. */
 static uint32_t block_at(const struct ts_jump_graph *g, uint64_t pc)
 {
 	size_t at = 0;

@@ -28,7 +28,7 @@ struct ts_block {
 struct ts_jump_graph;
 
 /*
- * The graph of the steps [@from, @to) of @process.
+ * The graph of the steps [@from, @to) of @process; the caller frees it.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */

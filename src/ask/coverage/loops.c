@@ -176,7 +176,7 @@ static void cut_entries(struct ts_loops *l)
 		l->is_off[i] |= l->is_entry[l->edges[i].to] && is_inside(l, &l->edges[i]);
 }
 
-/* After the search of a level.  Returns false if there are no loops at it. */
+/* After the search of a level.  Returns false if the level has no loops. */
 static bool end_level(struct ts_loops *l)
 {
 	if (!make_loops(l))

@@ -42,7 +42,7 @@ struct ts_loops {
 	size_t *edge;            /* owned; of the blocks of the path: the edge that is next */
 	uint64_t *entries;       /* owned; the number of entries to each block from outside its component */
 	bool *is_entry;          /* owned */
-	uint32_t *loop_of;       /* owned; of each component: 1 + its loop, 0: it is none */
+	uint32_t *loop_of;       /* owned; of each component: 1 + its loop, 0: it is not one */
 	uint32_t n_stack, n_path, n_numbers, n_components, next, level;
 	struct ts_loop *loops;   /* owned; outer loops before inner ones */
 	size_t n, cap;

@@ -39,7 +39,7 @@ static const struct ts_column columns[] = {
 
 const struct ts_verb ts_verb_diff = {
 	.name = "diff",
-	.help = "Tell where two recordings of one program part.",
+	.help = "Show where two recordings of one program differ.",
 	TS_COLUMNS(columns),
 };
 
@@ -142,7 +142,7 @@ static void advance(struct ts_diff_side *s)
 		memset(s->is_doubtful, 1, ts_query_regset(s->q)->g_len);
 }
 
-/* Where the lane stands among the positions of A. */
+/* The lane's position among those of A. */
 static uint64_t stands_at(const struct ts_diff_lane *l)
 {
 	if (l->apart.is_there)
@@ -150,7 +150,7 @@ static uint64_t stands_at(const struct ts_diff_lane *l)
 	return l->a.pos == TS_NO_POS ? l->a.end : l->a.pos;
 }
 
-/* The lane that stands lowest, and up to where it does: rows ascend so. */
+/* The lane with the lowest position, and the position up to which it is the lowest: so the rows ascend. */
 static void choose_lane(struct ts_diff *d)
 {
 	d->lane = NULL;
@@ -175,7 +175,7 @@ static bool is_held(const struct ts_diff_held *held, const struct ts_query *q, u
 	return held->steps && held->chunk == chunk && held->epoch == ts_query_epoch(q);
 }
 
-/* The side's next step, to be looked at before anything else is asked of the recordings. */
+/* The side's next step, to be examined before anything else is asked of the recordings. */
 static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct ts_diff_acting *x,
 		      struct ts_error *err)
 {

@@ -180,6 +180,7 @@ static inline uint64_t ts_diff_to_a(struct ts_diff *d, uint64_t addr)
 	return d->has_moves ? ts_rebase_to_a(&d->rebase, addr) : addr;
 }
 
+/* Returns the address in B of an address in A. */
 static inline uint64_t ts_diff_to_b(struct ts_diff *d, uint64_t addr)
 {
 	return d->has_moves ? ts_rebase_to_b(&d->rebase, addr) : addr;
@@ -304,7 +305,7 @@ bool ts_diff_noise_pass(struct ts_diff *d, const struct ts_diff_lane *l, struct 
 void ts_diff_take_digests(struct ts_diff *d);
 
 /*
- * Where lane @l, which stands lowest, begins a chunk: all lanes go over the chunks that are the same from
+ * At the chunk that lane @l, the one with the lowest position, begins: all lanes go over the chunks that are the same from
  * there on.
  *
  * Returns false if a trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).

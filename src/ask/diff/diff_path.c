@@ -176,7 +176,7 @@ static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, en
 	return done;
 }
 
-/* What only one of them executed, from @a and @b on; nothing of one: where it stands. */
+/* What only one of them executed, from @a and @b on; if one executed nothing: its position. */
 static void put_apart(struct ts_diff_lane *l, uint64_t a, uint64_t b)
 {
 	struct ts_diff_apart *x = &l->apart;
@@ -196,7 +196,7 @@ static uint64_t piece_end(const struct ts_diff_side *s, uint64_t from, uint64_t 
 	return slice_end < end ? slice_end : end;
 }
 
-/* Where the thread's next piece begins; @end if there is none. */
+/* Where the thread's next piece begins; @end if none is found. */
 static uint64_t next_piece(const struct ts_diff_side *s, uint64_t from, uint64_t end)
 {
 	uint64_t next = from < end ? ts_query_next_step(s->q, s->thread, from) : end;

@@ -75,7 +75,7 @@ static bool bound_by_regs(struct ts_diff *d, struct ts_diff_lane *l, uint64_t ch
 	return true;
 }
 
-/* Of @n chunks, those that this lane can go over: it begins in none of them, and has told all before. */
+/* Of @n chunks, those that this lane can go over: it begins in none of them, and has reported all before. */
 static bool bound_by_lane(struct ts_diff *d, struct ts_diff_lane *l, uint64_t chunk_a, uint64_t chunk_b,
 			  uint64_t *n, struct ts_error *err)
 {

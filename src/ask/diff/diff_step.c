@@ -132,7 +132,7 @@ static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts
 
 /*
  * The registers that a step touched, of which there are @n on the list.  Where they seem to differ, or are in
- * doubt, the sides take the whole state: other threads' steps, and what is seen later, tell of it as well.
+ * doubt, the sides take the whole state: other threads' steps, and what is seen later, show it as well.
  */
 static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, struct ts_error *err)
 {
@@ -223,8 +223,8 @@ static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect
 
 /*
  * Of what a step wrote at @addr of A, what is to be compared is suspect, in pieces.  @other is the step of the
- * other recording.  @is_rest: what it wrote as well has been looked at.  What a system call wrote is compared
- * with what stands there, and not with what the other one wrote, only if both formats show such writes.
+ * other recording.  @is_rest: what it wrote as well has been examined.  What a system call wrote is compared
+ * with what is there, and not with what the other one wrote, only if both formats show such writes.
  */
 static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other, uint64_t addr, uint64_t len,
 			  bool is_hidden, bool is_rest)
@@ -308,7 +308,7 @@ bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struc
 	unsigned n = 0;
 	bool done;
 
-	/* questions about the state come after what looks at the steps: these may make room for it */
+	/* questions about the state come after what examines the steps: these may make room for it */
 	d->clock++;
 	d->n_suspects = 0;
 	take_regs(d, &l->a, a->batch, a->step, &n);

@@ -21,7 +21,7 @@ enum ts_given_kind {
 	TS_GIVEN_AUXILIARY, /* key: its type (elf.h) */
 };
 
-/* Types of the auxiliary vector (elf.h) that are looked at. */
+/* Types of the auxiliary vector (elf.h) that are compared. */
 enum ts_auxiliary {
 	TS_AUX_IGNORE = 1,
 	TS_AUX_PLATFORM = 15,
@@ -58,7 +58,7 @@ struct ts_initial_stack {
 bool ts_initial_stack_read(struct ts_initial_stack *s, struct ts_query *q, struct ts_error *err);
 void ts_initial_stack_fini(struct ts_initial_stack *s);
 
-/* The order of entries that belong together in two recordings: by kind, key and name.  For qsort(). */
+/* The order of entries that belong together in two recordings: by kind, key and name.  Returns as a comparison for qsort() does. */
 int ts_given_compare(const void *a, const void *b);
 
 #endif

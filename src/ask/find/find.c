@@ -251,7 +251,7 @@ static bool look_at_chunk(struct ts_find *f, uint64_t addr, uint64_t chunk, uint
 /*
  * Search the next chunk that changes the value, which is at @addr at position @pos.  If the end is found,
  * *is_found is set to true and *end to the first position > @pos at which the value is not there, TS_NO_POS
- * if there is none.  Otherwise call again; a later @pos is allowed.
+ * if none is found.  Otherwise call again; a later @pos is allowed.
  *
  * Returns false if the trace cannot be read.
  */
@@ -497,7 +497,7 @@ static const struct ts_column columns[] = {
 const struct ts_verb ts_verb_find_value = {
 	.name = "find",
 	.synopsis = "VALUE [in memory ADDR:END]",
-	.help = "List where in memory a value stands, from when to when, and who put it there.",
+	.help = "List the places in memory that held a value, from when to when, and the step that wrote it.",
 	.example = "find \"text\" first 10",
 	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_VALUE,

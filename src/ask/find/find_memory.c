@@ -70,7 +70,7 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 
 /* ------------------------------------------------------------------------------------------- looking */
 
-/* Does the value stand at @addr at @pos? */
+/* Is the value at @addr at @pos? */
 static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stands, struct ts_error *err)
 {
 	const struct ts_value *v = &f->rows.qn->value;
@@ -125,7 +125,7 @@ uint32_t ts_find_rare(const struct ts_value *v)
 	return best;
 }
 
-/* The first offset >= @i at which the value may begin in the @n bytes of @data; @n if there is none. */
+/* The first offset >= @i at which the value may begin in the @n bytes of @data; @n if none is found. */
 static size_t skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
 {
 	const struct ts_value *v = &f->rows.qn->value;
@@ -352,7 +352,7 @@ bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct 
 
 /* --------------------------------------------------------------------------- matches that are not kept */
 
-/* Matches whose step is looked at at the cost of a look at memory. */
+/* Matches whose step is examined at the cost of a read of memory. */
 #define STEPS_A_LOOK 32u
 
 static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)

@@ -112,7 +112,7 @@ static inline bool ts_find_add_wait(struct ts_find *f, uint64_t chunk, uint32_t 
 }
 
 /*
- * Record whether the value is at @addr at @pos (@stands): begins or ends a match if that changed.
+ * Record whether the value is at @addr at @pos (@stands is true): begins or ends a match if that changed.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
@@ -148,7 +148,7 @@ static inline bool ts_find_has_left(const struct ts_find *f, uint64_t pos)
 	return f->n_rests && f->rests[f->n_rests - 1].pos == pos;
 }
 
-/* The first rest that has not been reported; NULL if all have been reported. */
+/* The first rest that has not been reported, borrowed until a rest is added; NULL if all have been reported. */
 static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 {
 	return f->at_rest < f->n_rests ? &f->rests[f->at_rest] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a step touches: where the value begins to stand, or stands no longer.
+ * What a step touches: places where the value appears or disappears.
  */
 #include "find_parts.h"
 
@@ -9,7 +9,7 @@
 #include "src/query/search/scan.h"
 #include "src/ask/grammar/question.h"
 
-/* Addresses around an access that are looked at together. */
+/* Addresses around an access that are examined together. */
 #define WINDOW 128u
 
 /* A part of WHAT an effect touched, and its value. */
@@ -169,7 +169,7 @@ static bool look_at_effect(struct ts_find *f, const struct ts_steps *batch, cons
 }
 
 /*
- * Reads show what stood there before the step; then what all effects made of it.  Of a plain step only writes
+ * Reads show the contents before the step; then the effects are applied.  Of a plain step only writes
  * matter.
  */
 bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err)

@@ -19,7 +19,7 @@ void ts_matches_fini(struct ts_matches *m)
 	*m = (struct ts_matches){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------- those that stand */
+/* ------------------------------------------------------------------------------------- open matches */
 
 static size_t slot_of(const struct ts_standing *st, uint64_t addr)
 {
@@ -120,7 +120,7 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 
 /* ---------------------------------------------------------------------------------------------- in order */
 
-/* Take the run that comes next.  What stood for no position is left out. */
+/* Take the run that comes next.  A match of no position is left out. */
 static bool take_run(struct ts_matches *m, uint64_t from, uint64_t settled)
 {
 	uint64_t begin = 0;

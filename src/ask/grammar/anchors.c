@@ -63,7 +63,7 @@ struct extent {
 	bool is_unsure;          /* both ends: the function's code is unknown, or its executions are too many to be searched */
 };
 
-/* Executions that are looked at for the one that began or ended a frame. */
+/* Executions that are examined for the one that began or ended a frame. */
 #define MAX_LOOKS 64u
 
 struct frame {

@@ -202,7 +202,7 @@ static bool parse_agent(struct text *t, struct ts_term *term, struct ts_error *e
 	n = term->has_addr ? ts_number_take(t->p, (size_t)(t->end - t->p), TS_COMMAS_END, &term->addr,
 						&is_large) : 0;
 	if (term->has_addr && !n)
-		return misunderstood(t, "after '@' stands the address at which the expression is evaluated", err);
+		return misunderstood(t, "'@' is followed by the address at which the expression is evaluated", err);
 	t->p += n;
 	return true;
 }
@@ -264,7 +264,7 @@ bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const str
 	}
 	skip_blanks(&t);
 	if (t.p < t.end)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' stands after the condition",
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not expected after the condition",
 			       (int)(t.end - t.p), t.p);
 	cond->is_about_value = cond->terms[0].kind == TS_TERM_VALUE;
 	for (unsigned i = 0; i < cond->n; i++) {

@@ -31,7 +31,7 @@ enum ts_listed {
 /* The names in questions, by kind; TS_LISTED_MODULE and TS_LISTED_MODULE_END have the same name. */
 extern const char *const ts_listed_names[TS_N_LISTED];
 
-/* What sentences call the events of a kind. */
+/* The names of the events of each kind in sentences: "system calls". */
 extern const char *const ts_event_plurals[TS_N_EVENT_KINDS];
 
 /* Is it the name of a kind of events? */

@@ -75,7 +75,7 @@ bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, c
 	return may;
 }
 
-/* Look at the registers. */
+/* Examine the registers. */
 static bool look(const struct ts_machine *m, struct ts_query *q, uint64_t pos, bool *holds, struct ts_error *err)
 {
 	uint32_t thread = ts_query_thread(q, pos);

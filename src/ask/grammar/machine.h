@@ -29,7 +29,10 @@ struct ts_machine_at {
 /* Does the recording have cr3 and cs?  Only recordings of whole machines do. */
 bool ts_machine_is_known(const struct ts_query *q);
 
-/* Is it known that the process whose page tables are at @process never runs?  The recording has been read to its end then. */
+/*
+ * Is it known that the process whose page tables are at @process never runs? True only if the recording has been read to its
+ * end.
+ */
 bool ts_machine_never_runs(const struct ts_query *q, uint64_t process);
 
 /*

@@ -216,7 +216,7 @@ static bool take_text(struct ts_marks *m, const char *text)
 }
 
 /*
- * NULL if there is no file.  Whoever sends a trace may put there a pipe, for which one would wait, or a link
+ * NULL if the file does not exist.  The sender of a trace may put a pipe there, on which a read would wait, or a link
  * to a file of this user.
  */
 static FILE *open_file(const char *path)

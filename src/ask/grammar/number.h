@@ -18,8 +18,8 @@ enum ts_commas {
 /*
  * The number at the start of the @len bytes at @text.
  *
- * Returns its length in bytes; 0 if there is no number, it is badly grouped, or it needs more than 64 bits
- * (*is_large is set).
+ * Returns its length in bytes; 0 if the text does not start with a number, if its commas group it badly, or if it needs more
+ * than 64 bits (*is_large is set).
  */
 size_t ts_number_take(const char *text, size_t len, enum ts_commas commas, uint64_t *value, bool *is_large);
 

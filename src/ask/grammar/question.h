@@ -59,7 +59,7 @@ struct ts_question {
 	const struct ts_verb *verb;   /* borrowed: a constant table */
 	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
 	const char *local;            /* a WHAT that may be a variable of a function, borrowed from the question's text; ... */
-	uint64_t local_take;          /* so many bytes from its first one; 0: those of the variable */
+	uint64_t local_take;          /* the number of bytes from its first one; 0: those of the variable */
 	size_t local_len;             /* ... 0: none.  anchors.h resolves it; `what` is invalid until then */
 	char local_note[384];         /* a sentence about the variable's place; "" without one */
 	struct ts_value value;        /* of find */

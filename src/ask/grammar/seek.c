@@ -77,7 +77,7 @@ static bool is_same_line(const struct ts_code_line *a, const struct ts_code_line
 
 /*
  * Find the line that the thread at @here ran before its current one, in the same activation of the function or in the caller.
- * *pos is set to the first position of that line, or to TS_NO_POS if there is no such line.  If @here is not the first
+ * *pos is set to the first position of that line, or to TS_NO_POS if the line does not exist.  If @here is not the first
  * position of its own line, *pos is set to the first position of that line instead.  Functions that the line called, and
  * code without lines, are skipped.
  *

@@ -25,7 +25,7 @@ struct activation {
 	bool has_call;
 };
 
-/* Positions that are looked at in the time of a chunk that is decoded. */
+/* Positions that are examined in the time of a chunk that is decoded. */
 #define LOOKS_A_CHUNK 16u
 
 static bool is_at(const struct activation *a, uint64_t pos)
@@ -272,7 +272,7 @@ static enum ts_next find_places(struct ts_judged *judged, const struct ts_ask *a
 	return TS_ITEM;
 }
 
-/* Work of expressions that takes as long as a chunk that is decoded: in instructions; a look is that of so many. */
+/* Work of expressions that takes as long as a chunk that is decoded: in instructions; a read of memory counts as this number. */
 #define WORK_A_CHUNK 4096u
 #define WORK_A_LOOK  256u
 

@@ -108,8 +108,8 @@ static size_t take_code_point(const char *text, size_t n, uint32_t *c)
 }
 
 /*
- * A character or an escape.  Returns how many bytes of the text it is, 0 if it is badly formed; *is_code tells
- * a code point from a byte.
+ * A character or an escape.  Returns how many bytes of the text it is, 0 if it is badly formed; *is_code is set for a code
+ * point, and not for a byte.
  */
 static size_t take_char(const char *text, uint32_t *c, bool *is_code)
 {
@@ -190,7 +190,7 @@ static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool
 		p += n;
 	}
 	if (p[1] && !isspace((unsigned char)p[1]))
-		return misunderstood(p, "stands after a text", err);
+		return misunderstood(p, "is not expected after a text", err);
 	return v->len ? (size_t)(p - text) + 1 : misunderstood(text, "is empty", err);
 }
 

@@ -77,7 +77,7 @@ static bool is_flags(const char *name, size_t len, const struct ts_arch *arch)
 	return *names;
 }
 
-/* One of the words for a register of any architecture; -1 if it is not one, or there is no such register. */
+/* One of the words for a register of any architecture; -1 if it is not one, or the register does not exist. */
 static int find_role(const char *name, size_t len, const struct ts_regset *regs)
 {
 	const struct {
@@ -154,7 +154,7 @@ static bool misunderstood(const char *text, size_t len, const char *why, struct 
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)len, text, why);
 }
 
-/* The name stands for several things: say which, and how each is asked about. */
+/* The name represents several things: say which, and how each is asked about. */
 static size_t list_meanings(const struct ts_meanings *all, const char *name, size_t len, struct ts_error *err)
 {
 	char list[400] = "";
@@ -176,7 +176,7 @@ static size_t unknown(const char *text, size_t len, const char *why, struct ts_e
 }
 
 /*
- * Where a name ends: at a comma, or a colon that stands alone, outside of quotes and parentheses, and with @has_angles of
+ * Where a name ends: at a comma, or a single colon, outside of quotes and parentheses, and with @has_angles of
  * angle brackets; 0 if one of these is left open.
  */
 static size_t name_len(const char *text, size_t len, bool has_angles)
@@ -216,7 +216,7 @@ bool ts_what_is_line(const char *text, size_t len, struct ts_symbols *symbols)
 	return ts_what_line_ranges(text, len, symbols, NULL, NULL, 0) != 0;
 }
 
-/* FILE:LINE, the first instructions of a line of the source.  Returns its length, 0 without an error if it is none. */
+/* FILE:LINE, the first instructions of a line of the source.  Returns its length, 0 without an error if it is not one. */
 static size_t take_line(struct ts_what *what, const char *text, size_t len, size_t file_len,
 			struct ts_symbols *symbols, struct ts_error *err)
 {
@@ -261,7 +261,7 @@ static bool take(struct ts_what *what, const struct ts_symbol *s, struct ts_symb
 	return true;
 }
 
-/* What a name stands for: a symbol, or with an offset a module, too. */
+/* What a name represents: a symbol, or with an offset a module, too. */
 static bool find_name(struct ts_what *what, const char *text, size_t len, bool has_offset, struct ts_symbols *symbols,
 		      struct ts_error *err)
 {

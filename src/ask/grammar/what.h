@@ -42,9 +42,9 @@ struct ts_what {
 };
 
 /*
- * Parse a WHAT: the first @len bytes of @text.  @symbols may be NULL: there are no symbols.
+ * Parse a WHAT: the first @len bytes of @text.  @symbols may be NULL: names are not known.
  *
- * Returns false if the text is no WHAT (TS_EUSAGE); the message quotes it.
+ * Returns false if the text is not a WHAT (TS_EUSAGE); the message quotes it.
  */
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);

@@ -97,7 +97,7 @@ bool ts_word_is_taken(enum ts_word word, const struct ts_verb *verb)
 	return !words_of_grammar[word].takes || words_of_grammar[word].takes & verb->takes;
 }
 
-/* May the word be the name of a process?  Behind a symbol `process` stands a word of the grammar, or the kinds of accesses. */
+/* May the word be the name of a process?  After a symbol `process` a word of the grammar follows, or the kinds of accesses. */
 static bool is_name(const struct ts_words *w)
 {
 	return ts_word_named(w->p, w->len) == TS_N_WORDS && (w->len > 3 || strspn(w->p, "rwx") < w->len);

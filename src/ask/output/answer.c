@@ -14,7 +14,7 @@
 /* Rows that take as long as a chunk that is decoded. */
 #define ROWS_A_CHUNK 16u
 
-/* So many are printed in a slice when none is looked for any more: about a millisecond. */
+/* The number of rows that a slice prints after the search has ended: about a millisecond. */
 #define ROWS_A_SLICE 256u
 
 struct ts_answer {
@@ -33,7 +33,7 @@ struct ts_answer {
 	struct ts_machine_rows machine; /* of them, those of a process or ring are wanted */
 	uint64_t n_found;          /* those of the process and ring that are wanted */
 	uint64_t n_shown;
-	uint64_t max;              /* so many at most are shown */
+	uint64_t max;              /* the maximum number of rows */
 	uint64_t *shown;           /* owned; their positions */
 	size_t cap_shown;
 	unsigned position_column;  /* begin, or else position; n_columns: the rows have none */
@@ -42,7 +42,7 @@ struct ts_answer {
 	enum ts_stopped stopped;
 	uint64_t go;
 	uint64_t first_at;         /* where the cursor began */
-	unsigned n_slice;          /* chunks of the last slice: they begin small, for what is found early to be told early */
+	unsigned n_slice;          /* chunks of the last slice: they begin small, so that early rows are reported early */
 	struct ts_error err;       /* memory was exhausted */
 };
 
@@ -328,7 +328,7 @@ static unsigned begin_slice(struct ts_answer *a, unsigned n_chunks)
 /* Fewer rows are not worth what keeps printed cells. */
 #define FEW_ROWS 64u
 
-/* Is a row printed before the next one is found, are its cells looked at by nothing else, and have there been many? */
+/* Is a row printed before the next one is found, are its cells examined by nothing else, and have there been many? */
 static bool repeats_cells(const struct ts_answer *a)
 {
 	return a->n_shown > FEW_ROWS && a->qn.bound != TS_BOUND_LAST && !ts_machine_rows_look(&a->machine);

@@ -13,10 +13,10 @@
 #include "src/base/text/utf8.h"
 #include "src/ask/verb.h"
 
-/* So many rows of text wait until columns and their widths are chosen; the rest has the same. */
+/* The number of rows of text by which columns and their widths are chosen. */
 #define MAX_WAITING 65536u
 
-/* After that each row prints so many of those that wait, not all of them at once: that would be some 100 ms. */
+/* After that each row prints this number of the waiting rows: to print all at once would take some 100 ms. */
 #define ROWS_A_ROW 4u
 
 /* A wider cell does not make its column wider. */
@@ -140,7 +140,7 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 	}
 }
 
-/* How many characters at @p need no look at them: they are ASCII that is shown as it is, and neither '\\' nor a blank. */
+/* How many characters at @p need no inspection: they are ASCII that is shown as it is, and neither '\\' nor a blank. */
 static size_t plain_len(const char *p)
 {
 	size_t n = 0;
@@ -383,7 +383,7 @@ static void fit_columns(struct ts_form *form)
 		form->columns[which[n]] = shown[n];
 }
 
-/* Choose columns by the first rows, and print their names.  @is_end: there are no others. */
+/* Choose columns by the first rows, and print their names.  @is_end: no rows follow. */
 static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out)
 {
 	unsigned n = form->verb->n_columns;
@@ -590,7 +590,7 @@ static void put_json_bytes(const struct ts_form *form, const struct ts_row *row,
 
 static void put_next_json_cell(struct ts_form *form, const struct ts_row *row, unsigned i, struct ts_buf *out)
 {
-	/* the brace of the first key stands before the recording */
+	/* the brace of the first key is before the recording */
 	size_t at = i ? form->key_ends[i - 1] : form->recording != NULL;
 
 	ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);

@@ -13,7 +13,7 @@ struct text {
 };
 
 struct ts_printed {
-	uint64_t ids[TS_KEPT_GROUPS]; /* 0: there is no text */
+	uint64_t ids[TS_KEPT_GROUPS]; /* 0: no text */
 	struct text texts[TS_KEPT_GROUPS];
 };
 

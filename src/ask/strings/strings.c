@@ -3,11 +3,12 @@
  * Each access is examined together with the memory around it, as it is after the step.
  *
  * A text that is written piece by piece is tracked while it grows, and added to the list when something else happens to it: so
- * the cost of a piece is proportional to its length.  The prefixes that it had on the way are added, too.  A prefix is a row only
- * if it is read later, or if it is in memory at the end.
+ * the cost of a piece is proportional to its length.  The prefixes that it had on the way are added, too.  A prefix is a row
+ * only if it is read later, or if it is in memory at the end.
  *
- * A row is returned when no other row can come before it: when no earlier text is growing, and no prefix of an earlier text may
- * become a row.  The index tells when the latter is decided: a prefix can be in memory again only after a change of the text.
+ * A row is returned when no other row can come before it: when no earlier text is growing, and no prefix of an earlier text
+ * may become a row.  The index determines when the latter is decided: a prefix can be in memory again only after a change of
+ * the text.
  */
 #include "src/ask/verbs/verbs.h"
 

@@ -2,8 +2,8 @@
 /*
  * Of a short part of the recording: which of its texts are first seen there?
  *
- * Only the steps of the part were looked at, so a text may have been seen before.  The chunks that access bytes of such
- * texts are looked into, the last one first, until all texts were seen, or there is no other chunk.
+ * Only the steps of the part were examined, so a text may have been seen before.  The chunks that access bytes of such
+ * texts are looked into, the last one first, until all texts were seen, or up to the first chunk.
  */
 #include "strings_parts.h"
 
@@ -12,7 +12,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/query/query.h"
 
-/* A part is short if what comes before it is so many times as long. */
+/* A part is short if the part before it is this number of times as long. */
 #define SHORT 2u
 
 #define RANGES_A_CHUNK 64u
@@ -35,7 +35,7 @@ static enum ts_next fail(struct ts_error *err)
 	return TS_FAIL;
 }
 
-/* So many ranges cost what a chunk does. */
+/* The number of ranges that cost as much as a chunk. */
 static bool has_budget(struct ts_strings *x, struct ts_budget *budget)
 {
 	if (x->n_before++ % RANGES_A_CHUNK)
@@ -121,7 +121,7 @@ static enum ts_next take_ranges(struct ts_strings *x, struct ts_budget *budget, 
 }
 
 /*
- * The last chunk below x->below that accesses a text which has not been seen: *chunk; TS_NO_CHUNK: there is none.  Each range
+ * The last chunk below x->below that accesses a text which has not been seen: *chunk; TS_NO_CHUNK: none.  Each range
  * that waits for a chunk which has been looked into is looked up once more.
  */
 static enum ts_next next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_budget *budget, struct ts_error *err)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that has not grown for so many chunks grows no more. */
+/* The number of chunks after which a text that has not grown is complete. */
 #define PAUSE_CHUNKS 64u
 
 /* ----------------------------------------------------------------------- beginnings of texts that grew */
@@ -37,7 +37,7 @@ static void begin_doubt(struct ts_strings *x, const struct ts_text *root, uint64
 		x->is_failed |= !ts_heap_put(&x->doubts, &d);
 }
 
-/* How many characters of a text stand at the last position, and what comes after them. */
+/* How many characters of a text are at the last position, and what comes after them. */
 struct standing {
 	uint32_t n;
 	bool has_end; /* what comes after is known, and is no character: they are a text */
@@ -82,8 +82,8 @@ static struct ts_text *find_hidden(struct ts_strings *x, const struct ts_text *r
 }
 
 /*
- * The text changes no more: a beginning that stands with a NUL after it is shown, one with something else if
- * it is read.  Returns false if the trace cannot be read, or memory is exhausted.
+ * The text changes no more: a beginning with a NUL after it is shown, any other one if it is read.  Returns false if the trace
+ * cannot be read, or memory is exhausted.
  */
 static bool decide(struct ts_strings *x, struct ts_doubt d, struct ts_error *err)
 {
@@ -213,7 +213,7 @@ void ts_strings_begin_growth(struct ts_strings *x, uint64_t addr, const char *ch
 	add_point(x, g);
 }
 
-/* Is what the write has of the text what stands there already?  It may overlap its end. */
+/* Is what the write has of the text what is there already?  It may overlap its end. */
 static bool repeats(const struct ts_growth *g, const struct ts_effect *e, const uint8_t *value)
 {
 	unsigned width = g->is_wide ? 2 : 1;

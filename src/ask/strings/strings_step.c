@@ -14,7 +14,7 @@
 #define MAX_REACH   (UINT64_C(1) << 20)
 
 /*
- * A growing text is looked at in one width only: in the other one its characters are no texts, if those are
+ * A growing text is examined in one width only: in the other one its characters are no texts, if those are
  * as long.
  */
 #define MIN_GROWING 2u

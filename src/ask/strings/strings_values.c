@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * May a chunk have a text?  In a chunk a byte of memory has only values that it has at the chunk's begin, or that an access of the
- * chunk reads or writes.  What changes without a record is unknown at the begin, or is seen by an access.  A chunk in which some byte
- * of the text never has the text's value cannot have it, and its steps are not looked at.
+ * May a chunk have a text? In a chunk a byte of memory has only values that it has at the chunk's begin, or that an access of
+ * the chunk reads or writes.  What changes without a record is unknown at the begin, or is seen by an access.  A chunk in
+ * which some byte of the text never has the text's value cannot have it, and its steps are not examined.
  */
 #include "strings_parts.h"
 

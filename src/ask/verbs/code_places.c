@@ -23,7 +23,7 @@ struct module {
 	uint64_t pc, from, until; /* positions at which this holds: from <= k < until */
 	uint32_t process;
 	uint64_t first;           /* the module's address */
-	const char *name;         /* borrowed; NULL: there is no module, or it has no name */
+	const char *name;         /* borrowed; NULL: no module, or one without a name */
 	size_t i;                 /* the module's ordinal; with a name only */
 };
 

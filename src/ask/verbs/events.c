@@ -59,7 +59,7 @@ struct events {
 	struct ts_rows rows;
 	uint64_t from[N_RECORDED], to[N_RECORDED]; /* ordinals in each list that are left */
 	struct ts_heap made;       /* the next one is the first */
-	unsigned source;           /* what is looked at now for the heap; N_SOURCES: it is complete ... */
+	unsigned source;           /* what is examined now for the heap; N_SOURCES: it is complete ... */
 	uint64_t at;               /* ... and its next ordinal */
 	unsigned n_looked;
 	bool is_any;               /* there was one, of any thread */

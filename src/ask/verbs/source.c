@@ -59,7 +59,7 @@ struct source {
 	uint64_t *steps;        /* owned; by address, from the function's first on */
 	struct ts_executed_at counted;
 	bool is_counted;
-	uint64_t from;          /* the first position of the pass; TS_NO_POS: there is none before */
+	uint64_t from;          /* the first position of the pass; TS_NO_POS: none before */
 	size_t next;            /* the piece of the next row */
 	uint32_t next_line;     /* lines without code before it; 0: none */
 	struct ts_source_text *text; /* owned; of the file text_of */

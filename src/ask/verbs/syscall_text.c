@@ -64,8 +64,8 @@ struct flag {
 
 struct flags {
 	uint32_t choice;           /* these bits are one of several values, whose names are in @values */
-	const struct flag *values; /* up to one without a name; NULL: there is no choice */
-	const struct flag *bits;   /* up to one without a name; NULL: there are no others */
+	const struct flag *values; /* up to one without a name; NULL: none */
+	const struct flag *bits;   /* up to one without a name; NULL: none */
 };
 
 /* ------------------------------------------------------------------------------------ Linux's include/uapi */

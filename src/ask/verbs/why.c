@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "cells.h"
+#include "notes.h"
 #include "places.h"
 #include "src/ask/grammar/question.h"
 #include "src/query/paging.h"
 #include "src/search/cause.h"
 #include "src/ask/grammar/state.h"
-#include "unmapped.h"
 #include "src/arch/syscall_name.h"
 
 #define DEFAULT_DEPTH 8u
@@ -23,20 +23,11 @@
 /* Limit on the bytes of memory of a question. */
 #define MAX_ASKED (1024 * 1024u)
 
-/* The bytes of a longer value that are read for a cell: one more than it shows. */
-#define MAX_SHOWN (TS_SHOWN_BYTES + 1)
-/* ... and for its bytes */
-#define MAX_VALUE (TS_MAX_VALUE_BYTES + 1)
-
 enum column {
 	COL_DEPTH,
 	COL_POSITION,
 	COL_THREAD,
-	COL_PC,
-	COL_FUNCTION,
-	COL_FILE,
-	COL_LINE,
-	COL_INSTRUCTION,
+	COL_INSTRUCTION = COL_POSITION + TS_N_PLACE_COLUMNS,
 	COL_KIND,
 	COL_PLACE,
 	COL_VALUE,
@@ -68,7 +59,7 @@ struct why {
 	unsigned range;           /* the next one of its ranges */
 	uint32_t thread;          /* of the question */
 	bool is_over;             /* all rows have been made */
-	uint8_t value[2 * MAX_VALUE]; /* of the row that is being made: bytes, then whether each is known */
+	struct ts_cell_bytes bytes; /* of the value of a row */
 };
 
 /* -------------------------------------------------------------------------------------------------- input */
@@ -232,7 +223,7 @@ static const struct filler *find_filler(const struct ts_query *q, const struct t
 }
 
 /*
- * Returns the system call of the step that wrote @place; NULL if there is none.  Calls of several threads may
+ * Returns the system call of the step that wrote @place; NULL if none is found.  Calls of several threads may
  * return at one step.  A register belongs to the call of its thread; memory belongs to the call that filled a
  * buffer there, or to the only call.
  */
@@ -333,64 +324,16 @@ static bool put_input(const struct why *y, struct ts_row *row, const struct ts_c
 
 /* -------------------------------------------------------------------------------------------------- value */
 
-static bool put_memory(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r, uint64_t pos,
-		       struct ts_row *row, struct ts_error *err)
-{
-	uint64_t len = r->last - r->first + 1;
-	size_t max = row->keeps_bytes ? MAX_VALUE : MAX_SHOWN, shown = len < max ? (size_t)len : max;
-	uint8_t *known = y->value + MAX_VALUE;
-
-	if (!ts_virtual_mem(y->rows.ask->q, pos, n->loc.owner, r->first, shown, y->value, known, err))
-		return false;
-	ts_row_value(row, COL_VALUE, y->value, known, shown, len == 1 || len == 2 || len == 4 || len == 8,
-		     ts_query_regset(y->rows.ask->q)->arch->is_big_endian);
-	return true;
-}
-
-/* The flag of a mask of one; all flags' register for others. */
-static bool put_register(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
-			 uint64_t pos, struct ts_row *row, struct ts_error *err)
-{
-	const struct ts_regset *set = ts_query_regset(y->rows.ask->q);
-	uint64_t off = r->first, len = r->last - r->first + 1;
-	struct ts_op_state state;
-	uint8_t bit;
-
-	if (!ts_query_op_state(y->rows.ask->q, pos, n->loc.owner, &state, err))
-		return false;
-	if (n->loc.kind == TS_IN_FLAGS) {
-		unsigned i = (unsigned)__builtin_ctzll(n->loc.mask);
-
-		off = set->regs[set->flags].off;
-		len = set->regs[set->flags].len;
-		if (!(n->loc.mask & (n->loc.mask - 1))) {
-			off += set->arch->is_big_endian ? len - 1 - i / 8 : i / 8;
-			bit = state.g[off] >> i % 8 & 1;
-			ts_row_value(row, COL_VALUE, &bit, state.known + off, 1, true, false);
-			return true;
-		}
-	}
-	ts_row_value(row, COL_VALUE, state.g + off, state.known + off, (size_t)len, true, set->arch->is_big_endian);
-	return true;
-}
-
 static bool put_place(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
 		      struct ts_row *row, struct ts_error *err)
 {
+	const struct ts_cell_place place = { n->loc.kind, n->loc.owner, r->first, r->last, n->loc.mask };
 	uint64_t pos = n->pos == TS_NO_POS ? n->before : n->pos + 1;
-	bool is_flags = n->loc.kind == TS_IN_FLAGS;
-	char text[64];
 
-	if (n->loc.kind == TS_IN_MEMORY) {
-		pos = n->count > 1 && n->pos != TS_NO_POS ? n->last_pos + 1 : pos;
-		snprintf(text, sizeof(text), "0x%" PRIx64 ",%" PRIu64, r->first, r->last - r->first + 1);
-		ts_row_text(row, COL_PLACE, text);
-		return put_memory(y, n, r, pos, row, err);
-	}
-	ts_register_text(ts_query_regset(y->rows.ask->q), r->first, r->last - r->first + 1,
-			 is_flags ? (uint32_t)n->loc.mask : 0, text, sizeof(text));
-	ts_row_text(row, COL_PLACE, text);
-	return put_register(y, n, r, pos, row, err);
+	if (n->loc.kind == TS_IN_MEMORY && n->count > 1 && n->pos != TS_NO_POS)
+		pos = n->last_pos + 1;
+	ts_cell_place_name(row, COL_PLACE, y->rows.ask, &place);
+	return ts_cell_place_value(row, COL_VALUE, y->rows.ask, pos, &place, &y->bytes, err);
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -508,17 +451,13 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
 	struct why *y = (struct why *)rows;
 	const struct ts_question *qn = rows->qn;
-	const struct ts_query *q = rows->ask->q;
 
 	if (qn->what.kind == TS_WHAT_MEM && qn->what.last - qn->what.addr >= MAX_ASKED)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why accepts at most %u bytes of memory", MAX_ASKED);
 	y->thread = ts_ask_thread(rows->ask, qn);
 	if (!open_cause(y))
 		return ts_no_memory(err, "a question");
-	if (!ts_query_has_operands(q))
-		snprintf(rows->note, sizeof(rows->note),
-			 "instructions of %s are not decoded: inputs are what the recording says was read",
-			 ts_query_regset(q)->arch->name);
+	ts_note_undecoded(rows, "inputs are what the recording says was read");
 	return true;
 }
 
@@ -527,7 +466,7 @@ static const struct ts_rows_ops ops = { sizeof(struct why), begin, next, close_w
 const struct ts_verb ts_verb_why = {
 	.name = "why",
 	.synopsis = "WHAT|branch [depth N] [inputs] [addresses]",
-	.help = "Tell where a value came from, or why the last branch went where it went.",
+	.help = "Show where a value came from, or what decided the last branch.",
 	.example = "why $sp",
 	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_WHAT,

@@ -42,7 +42,7 @@
  */
 #define TS_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* For qsort(3): orders items by the uint64_t with which they begin. */
+/* Order items by the uint64_t with which they begin.  Returns as a comparison for qsort(3) does. */
 static inline int ts_by_u64(const void *a, const void *b)
 {
 	uint64_t x, y;

@@ -2,8 +2,8 @@
 /*
  * Hashes for tables whose keys come from a recording.
  *
- * The hashes are keyed with random numbers of the process, so that nobody can make a recording whose keys all
- * collide, which would make each look-up linear.  Therefore a hash must never be written to a file, nor decide the
+ * The hashes are keyed with random numbers of the process, so that an attacker cannot make a recording whose keys all collide,
+ * which would make each look-up linear.  Therefore a hash must never be written to a file, nor decide the
  * order of any output.
  */
 #ifndef TS_HASH_H

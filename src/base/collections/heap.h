@@ -29,7 +29,7 @@ void ts_heap_fini(struct ts_heap *h);
 /* Add a copy of @item.  Returns false if memory is exhausted; the heap is then unchanged. */
 bool ts_heap_put(struct ts_heap *h, const void *item);
 
-/* The first item, borrowed until the next put or take; NULL if the heap is empty. */
+/* Returns the first item, borrowed until the next put or take; NULL if the heap is empty. */
 const void *ts_heap_first(const struct ts_heap *h);
 
 /* Remove the first item and copy it to *item.  Returns false if the heap is empty. */

@@ -90,7 +90,7 @@ bool ts_ordered_add(struct ts_ordered *o, uint64_t key)
 	return true;
 }
 
-/* Where the smallest key that is not below @from is: at @i of block *at.  Returns false if there is none. */
+/* Where the smallest key that is not below @from is: at @i of block *at.  Returns false if none is found. */
 static bool find(const struct ts_ordered *o, uint64_t from, size_t *at, unsigned *i)
 {
 	*at = o->n ? find_block(o, from) : 0;

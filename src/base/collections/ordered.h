@@ -24,7 +24,7 @@ bool ts_ordered_add(struct ts_ordered *o, uint64_t key);
 /*
  * Remove the smallest number >= @from from the set, if it is at most @to, and set *key to it.
  *
- * Returns false if there is no such number.
+ * Returns false if the set has no such number.
  */
 bool ts_ordered_take(struct ts_ordered *o, uint64_t from, uint64_t to, uint64_t *key);
 

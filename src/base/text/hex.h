@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Value of a hex digit of either case, -1 of anything else. */
+/* Returns the value of a hex digit of either case; -1 if the character is not a hex digit. */
 static inline int ts_hex_digit(uint8_t c)
 {
 	if (c >= '0' && c <= '9')

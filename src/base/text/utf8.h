@@ -16,7 +16,7 @@
  * Decode the character at the beginning of the @len (> 0) bytes at @p; *c is set to its code.  Overlong forms, surrogates
  * and codes beyond Unicode are not characters (RFC 3629, section 3).
  *
- * Returns its length in bytes, 1 to 4; 0 if there is no character.
+ * Returns its length in bytes, 1 to 4; 0 if the bytes are not a character.
  */
 size_t ts_utf8_take(const char *p, size_t len, uint32_t *c);
 

@@ -85,7 +85,7 @@ static void gmac_put(struct gmac *m, const uint8_t *p, size_t len)
 
 static void gmac(struct gcm_aes256_ctx *gcm, const struct iovec *parts, size_t n, uint8_t code[HASH_LEN])
 {
-	static const uint8_t nonce[GCM_IV_SIZE]; /* the same always: nobody sees this code */
+	static const uint8_t nonce[GCM_IV_SIZE]; /* always the same: this code is never published */
 	struct gmac m = { .gcm = gcm };
 
 	gcm_aes256_set_iv(gcm, sizeof(nonce), nonce);

@@ -8,10 +8,10 @@
  * The code is the beginning of an HMAC-SHA-256, under one key, of a hash of the message under another one.
  * The hash is AES-256-GMAC with the same nonce for all messages: a file is signed and checked completely, and
  * GMAC is almost as fast as memory.  A GMAC whose nonce is repeated must not be published, but it is still a
- * universal hash: without the key nobody can choose two messages of b blocks that have the same hash with a
+ * universal hash: without the key an attacker cannot choose two messages of b blocks that have the same hash with a
  * probability of more than b in 2^128.  Files hold only its HMAC, which reveals nothing about it (a universal
  * hash under a pseudorandom function, as in Wegman and Carter).  A forged message passes only if its hash
- * happens to equal the hash of one of the n messages that were signed, n b in 2^128, or if somebody guesses 224 bits.
+ * happens to equal the hash of one of the n messages that were signed, n b in 2^128, or if an attacker guesses 224 bits.
  * Nonces need not be unique, and equal messages have equal codes: building an index twice produces the same
  * bytes.  Both keys have 256 bits and are derived from the secret with HMAC-SHA-256.
  *

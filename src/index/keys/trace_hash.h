@@ -3,7 +3,7 @@
  * A hash of all bytes of a trace, made piece by piece while the trace is read for other purposes, when its bytes are in
  * memory anyway.
  *
- * It is XXH3 of 128 bits under a secret that is derived from the signer: without the signer's key nobody can choose
+ * It is XXH3 of 128 bits under a secret that is derived from the signer: without the signer's key an attacker cannot choose
  * another trace of the same hash.  FORMAT says what is hashed: blocks of zeros are left out, so that a hole of a sparse
  * file is not read, and a copy in which the hole is written has the same hash.
  */
@@ -22,7 +22,8 @@
 struct ts_trace_hash;
 
 /*
- * Begin the hash of @src, which is opened again, so that its progress does not change.
+ * Begin the hash of @src, which the caller frees; @src is reopened here, which is opened again, so that its progress does not
+ * change.
  *
  * Returns NULL if that fails (TS_EIO).
  * Returns NULL if memory is exhausted (TS_ENOMEM).

@@ -44,9 +44,11 @@ bool ts_trace_keys_prepare(const char *const *traces, size_t n);
 /*
  * Get the keys of the trace @trace, which were prepared, or are made now.
  *
- * Returns false if there is neither a shared secret nor a cache directory, if the secret cannot be read or
- * made, if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT), or if others were prepared and these
- * were not (TS_EIO); if memory is exhausted (TS_ENOMEM).
+ * Returns false without a shared secret and a cache directory (TS_EIO).
+ * Returns false if the secret cannot be read or made (TS_EIO).
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if keys of other traces were prepared and these were not (TS_EIO).
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_trace_keys(const char *trace, struct ts_trace_keys *keys, struct ts_error *err);
 

@@ -10,7 +10,7 @@
 
 #define MAX_SCOPES 64u
 
-/* Attributes and entries that are looked at: some tenths of a second. */
+/* Attributes and entries that are examined: some tenths of a second. */
 #define MAX_LOOKS (UINT64_C(1) << 22)
 
 struct walk {

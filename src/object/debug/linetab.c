@@ -15,10 +15,9 @@
 #define MAX_FILE (UINT64_C(2) << 30)
 
 /*
- * Limits for a file of @len bytes, beside that of unpack_bound.h.  A byte of a line
- * program may make a row, which takes libdw 72 bytes; units may share a program; and a look at an attribute
- * passes those before it, which take no room in a unit.  So a small file could fill the memory, or take
- * hours.  In real files a byte of line programs comes with ten others.
+ * Limits for a file of @len bytes, beside that of unpack_bound.h.  A byte of a line program may make a row, which takes libdw
+ * 72 bytes; units may share a program; and a read of an attribute passes those before it, which take no room in a unit.  So a
+ * small file could fill the memory, or take hours.  In real files a byte of line programs comes with ten others.
  */
 #define PROGRAMS(len)   ((UINT64_C(64) << 20) + 2 * (len))
 #define ATTRIBUTES(len) ((UINT64_C(1) << 20) + (len))
@@ -34,7 +33,7 @@ struct walk {
 	Elf *elf;
 	const Elf_Data *programs; /* .debug_line, unpacked */
 	bool is_big_endian;
-	uint64_t n_attributes, n_rows, n_bytes; /* of line programs: that may still be looked at */
+	uint64_t n_attributes, n_rows, n_bytes; /* of line programs: that may still be examined */
 	uint64_t n_held;                        /* bytes of programs that libdw has made rows of and holds */
 };
 

@@ -12,7 +12,7 @@
 #define OPTIMIZED_OUT "has no place there: it is optimized out"
 #define COMPUTED      "has no place there: its value is computed"
 #define UNKNOWN_FRAME "has a place that depends on registers or memory which the recording does not show there"
-#define UNKNOWN_TABLES "has a place in the frame of its function, and no table of the program tells where that is"
+#define UNKNOWN_TABLES "has a place in the frame of its function, and no table of the program locates that frame"
 #define UNMADE_FRAME "has no place there: the frame of its function is not made yet, or is left already"
 #define UNREAD	      "has a place that is described in a way that is not understood"
 #define IN_PIECES     "lies in several places there"

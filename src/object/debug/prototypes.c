@@ -231,7 +231,10 @@ static bool is_by_registers(const char *producer)
 	return strstr(producer, "regabi");
 }
 
-/* LLVM drops results and arguments that nobody uses; since version 16, which Rust 1.70 has, its debugging information says of which functions. */
+/*
+ * LLVM drops results and arguments that no caller uses; since version 16, which Rust 1.70 has, its debugging information says
+ * of which functions.
+ */
 static bool is_clang_that_hides_changes(const char *producer)
 {
 	const char *text = strstr(producer, "clang version ");

@@ -47,8 +47,8 @@ struct ts_prototype {
 struct ts_prototypes;
 
 /*
- * The functions of the file @src, which is closed in any case.  A file that is damaged, or that has no debugging
- * information, has no functions.
+ * The functions of the file @src, which is closed in any case; the caller frees them.  A file that is damaged, or that has no
+ * debugging information, has no functions.
  *
  * Returns NULL if memory is exhausted.
  */

@@ -58,9 +58,16 @@ bool ts_die_is_in_frame(Dwarf_Die *die);
 /* From names and qualifiers of the type *die to the type; its facts, and its size where the tag implies it. */
 void ts_type_strip(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
 
-/* How many items the array @die has; more than TS_MAX_ITEMS if that is not said, or they are more. */
 #define TS_MAX_ITEMS 16u
-uint64_t ts_type_count_items(struct ts_type_budget *b, Dwarf_Die *die);
+
+/*
+ * Set *type to the type of the items of the array @die, whose facts are @f, and *item to that type's facts; without a type the facts
+ * are absent.
+ *
+ * Returns the number of items; more than TS_MAX_ITEMS if the array has more, or does not state their number.
+ */
+uint64_t ts_type_array(struct ts_type_budget *b, Dwarf_Die *die, const struct ts_die_facts *f, Dwarf_Die *type,
+		       struct ts_die_facts *item);
 
 /* The type of the entry @die. */
 void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_type *type);
@@ -68,7 +75,7 @@ void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_
 /* The length of an address of the file, in bytes. */
 unsigned ts_type_addr_len(Elf *elf);
 
-/* EM_...; EM_NONE if the file does not say it. */
+/* EM_...; EM_NONE if the file does not have it. */
 unsigned ts_type_machine(Elf *elf);
 
 /* ----------------------------------------------------------------------------------- prototypes.c */

@@ -241,7 +241,7 @@ static void mark_members(struct classifying *c, Dwarf_Die *die, uint64_t off, bo
 	}
 }
 
-uint64_t ts_type_count_items(struct ts_type_budget *b, Dwarf_Die *die)
+static uint64_t count_items(struct ts_type_budget *b, Dwarf_Die *die)
 {
 	struct ts_die_facts range;
 	uint64_t n = 1;
@@ -256,14 +256,24 @@ uint64_t ts_type_count_items(struct ts_type_budget *b, Dwarf_Die *die)
 	return n;
 }
 
+uint64_t ts_type_array(struct ts_type_budget *b, Dwarf_Die *die, const struct ts_die_facts *f, Dwarf_Die *type,
+		       struct ts_die_facts *item)
+{
+	uint64_t n = count_items(b, die);
+
+	*type = f->type;
+	*item = (struct ts_die_facts){ 0 };
+	if (f->has_type)
+		ts_type_strip(b, type, item);
+	return n;
+}
+
 static void mark_array(struct classifying *c, Dwarf_Die *die, const struct ts_die_facts *f, uint64_t off, unsigned depth)
 {
-	uint64_t n = ts_type_count_items(c->budget, die);
-	struct ts_die_facts item = { 0 };
-	Dwarf_Die type = f->type;
+	struct ts_die_facts item;
+	Dwarf_Die type;
+	uint64_t n = ts_type_array(c->budget, die, f, &type, &item);
 
-	if (f->has_type)
-		ts_type_strip(c->budget, &type, &item);
 	if (!item.size || item.size > 16 || n > TS_MAX_ITEMS) {
 		c->is_unknown = true;
 	} else if (f->is_vector) {

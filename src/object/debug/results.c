@@ -69,7 +69,7 @@ static void add_base(struct scalars *s, uint64_t off, const struct ts_die_facts 
 
 static void add_type(struct scalars *s, Dwarf_Die *die, uint64_t off, unsigned depth);
 
-/* An enumeration of Rust whose variants lie in the number that tells them apart has no other scalar. */
+/* An enumeration of Rust whose variants lie in the number that distinguishes them has no other scalar. */
 static void add_variants(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64_t size, unsigned depth)
 {
 	struct ts_die_facts f = { 0 };
@@ -137,12 +137,10 @@ static void add_union(struct scalars *s, Dwarf_Die *die, uint64_t off, uint64_t 
 
 static void add_c_array(struct scalars *s, Dwarf_Die *die, const struct ts_die_facts *f, uint64_t off, unsigned depth)
 {
-	uint64_t n = ts_type_count_items(s->budget, die);
-	struct ts_die_facts item = { 0 };
-	Dwarf_Die type = f->type;
+	struct ts_die_facts item;
+	Dwarf_Die type;
+	uint64_t n = ts_type_array(s->budget, die, f, &type, &item);
 
-	if (f->has_type)
-		ts_type_strip(s->budget, &type, &item);
 	s->is_lost |= !item.size || n > TS_MAX_ITEMS || f->is_vector;
 	for (uint64_t i = 0; i < n && !s->is_lost && !s->is_long; i++)
 		add_type(s, &type, off + i * item.size, depth + 1);
@@ -345,7 +343,10 @@ bool ts_rust_result(const struct ts_result_registers *c, struct ts_type_budget *
 		put_piece(r, c->first_float, &s.items[0]);
 		return true;
 	}
-	/* the C convention, which a function may have, puts smaller ones into one register, and numbers beside others into two files */
+	/*
+	 * the C convention, which a function may have, puts smaller ones into one register, and numbers beside others into two
+	 * files
+	 */
 	if (s.items[0].is_float || r->type.size != (is_pair ? 16 : s.items[0].size) || (s.n == 2 && !is_pair) || s.items[1].is_float ||
 	    (is_pair && s.items[1].size != 8))
 		return false;

@@ -8,7 +8,7 @@
 
 /* The form in which a value is printed. */
 enum ts_value_form {
-	TS_FORM_NONE,    /* there is no value: void */
+	TS_FORM_NONE,    /* void: no value */
 	TS_FORM_NUMBER,  /* an integer, a pointer, a truth value */
 	TS_FORM_FLOAT,   /* IEEE 754, of 4 or 8 bytes; x87's, of 16 */
 	TS_FORM_BYTES,   /* a structure, a vector */

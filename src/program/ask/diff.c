@@ -87,7 +87,7 @@ struct against {
 };
 
 static struct ts_column columns[TS_MAX_COLUMNS];
-static struct ts_verb verb = { .name = "against", .help = "Tell which recordings part from one first.", .columns = columns };
+static struct ts_verb verb = { .name = "against", .help = "List the recordings of a folder by their first difference from one recording.", .columns = columns };
 
 /* The column `recording`, and those of diff. */
 static void make_verb(void)

@@ -148,7 +148,7 @@ static void put_course(const struct ts_info *info)
 		if (ts_paging_is_known(info->q))
 			printf("virtual: %s at position 0\n", ts_paging_text(ts_paging_at(info->q, 0).kind));
 		else
-			puts("physical: the recording does not tell how they are translated");
+			puts("physical: the recording does not show how they are translated");
 	}
 	printf("%-14s%s\n", "memory reads", !info->facts->has_reads ? "not recorded" :
 	       info->facts->misses_reads ? "recorded, but not those of vector, floating-point and atomic instructions" : "recorded");

@@ -10,7 +10,7 @@
 #include "src/ask/output/answer.h"
 #include "src/program/cli/cli.h"
 
-/* The output form of the command line: JSON Lines, else text on a terminal and TSV elsewhere. */
+/* Returns the output form of the command line: JSON Lines, else text on a terminal and TSV elsewhere. */
 enum ts_form_kind ts_show_form(const struct ts_cli *cli);
 
 /* The terminal width to which rows are truncated; 0: never, with --full or if stdout is no terminal. */

@@ -330,7 +330,7 @@ static const char *read_line(struct prompt *p)
 	sigemptyset(&interrupt);
 	sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
-	el_set(p->el, EL_PREP_TERM, 1); /* before the prompt is shown: who sees it may type any key */
+	el_set(p->el, EL_PREP_TERM, 1); /* before the prompt is shown: then the user may type any key */
 	line = el_gets(p->el, &n);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return line && n > 0 ? line : NULL;

@@ -150,7 +150,7 @@ struct ts_cli {
 /*
  * Parse a command line.
  *
- * Returns true if @cli holds a command to run.  Returns false if there is none to run: --help or
+ * Returns true if @cli holds a command to run.  Returns false if no command is to be run: --help or
  * --version was answered on stdout (*status is TS_STATUS_OK), or a message was printed on stderr
  * (TS_STATUS_USAGE).  The caller must call ts_cli_fini() in both cases.
  */

@@ -108,7 +108,7 @@ bool ts_cli_find_process(struct ts_cli *cli);
 /* Does the command @command accept the option @name, of @len bytes and without dashes? */
 bool ts_cli_takes_option(const char *command, const char *name, size_t len);
 
-/* The number of arguments of the option at @argv[0], including itself; 0 if this program has no such option. */
+/* Returns the number of arguments of the option at @argv[0], including itself; 0 if this program has no such option. */
 int ts_cli_option_len(char **argv);
 
 /* If there is an option similar to @arg, which getopt did not know, suggest it on stderr. */

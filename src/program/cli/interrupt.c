@@ -48,7 +48,7 @@ void ts_interrupt_watch_output(void)
 	watches_output = true;
 }
 
-/* Questions, a slice each, after which the output is looked at. */
+/* Questions, a slice each, after which the output is examined. */
 #define CALLS_A_LOOK 16u
 
 /* A pipe or socket without a reader.  A file has none either, and never says so. */
@@ -75,7 +75,7 @@ bool ts_has_lost_reader(void)
 const char *ts_interrupt_text(void)
 {
 	switch (recorded) {
-	case SIGPIPE: return "nobody reads the answer any more";
+	case SIGPIPE: return "the reader of the answer has closed it";
 	case SIGTERM: return "ended by a signal (SIGTERM)";
 	default: return "interrupted";
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ends long work early: ^C, SIGTERM, and output that nobody reads any more.  It is recorded, so that the command can
- * report the state of the work.
+ * The events that end long work early: ^C, SIGTERM, and output whose reader has closed it.  It is recorded, so that the
+ * command can report the state of the work.
  */
 #ifndef TS_INTERRUPT_H
 #define TS_INTERRUPT_H
@@ -23,7 +23,7 @@ void ts_interrupt_watch_output(void);
 /* Was an interrupt recorded since ts_interrupt_catch()? */
 bool ts_is_interrupted(void);
 
-/* Was it that nobody reads the output any more?  Answers end without a message then, as those of other programs do. */
+/* Did the reader of the output close it?  Answers end without a message then, as those of other programs do. */
 bool ts_has_lost_reader(void);
 
 /* Returns a text of the recorded signal for a message, a literal: "interrupted". */

@@ -13,7 +13,7 @@
 #define NS_A_SECOND INT64_C(1000000000)
 #define USUAL_S 1
 
-/* Of a terminal that does not tell its width. */
+/* Of a terminal that does not determine its width. */
 #define USUAL_WIDTH 80
 
 int64_t ts_meter_interval_ns(int64_t usual_s)

@@ -20,7 +20,7 @@ static bool parse_number(const char *text, size_t len, uint64_t *n)
 
 /*
  * The number after the last colon of the first *len characters; they end before the colon then.  Returns false if
- * there is none.
+ * none is found.
  */
 static bool cut_number(const char *text, size_t *len, uint64_t *n)
 {

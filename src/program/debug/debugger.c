@@ -414,7 +414,7 @@ static size_t count(char **args)
 
 /*
  * Without a connection gdb would start the program natively for "run", and attach to processes of this
- * machine.  The setting stands here too because gdb must have it when gdbinit is not found.
+ * machine.  The setting is here too because gdb must have it when gdbinit is not found.
  */
 static const char never_native[] = "set auto-connect-native-target off";
 

@@ -16,7 +16,7 @@ struct ts_served {
 	const char *exec;                    /* the program's file; NULL: none was found */
 	const struct ts_packed_debug *debug; /* debug files that were packed with the recording */
 	size_t n_debug;
-	struct ts_local_files *copies;       /* of libraries, in place of the files at their paths; NULL: there are none */
+	struct ts_local_files *copies;       /* of libraries, in place of the files at their paths; NULL: no copies */
 };
 
 struct ts_service;
@@ -40,7 +40,7 @@ struct ts_service_options {
 struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status);
 void ts_service_free(struct ts_service *s);
 
-/* The unix socket that ts_service_free() removes; NULL if there is none. */
+/* The unix socket that ts_service_free() removes; NULL if the service does not listen on one. */
 const char *ts_service_socket(const struct ts_service *s);
 
 /* Serve until SIGINT or SIGTERM, also while the recording is still being read.  Returns the status to exit with. */

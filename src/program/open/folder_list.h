@@ -27,7 +27,7 @@ char **ts_folder_list(const char *trace, const char *folder, size_t *n, struct t
  * The name of the newest file NAME.ucir in the current folder, by modification time, for a command line that names no
  * recording.  The caller frees it.
  *
- * Returns NULL if there is none.
+ * Returns NULL if the folder has no such file.
  * Returns NULL if memory is exhausted.
  */
 char *ts_newest_recording(void);

@@ -143,7 +143,7 @@ static bool link_copy(int at, const char *name, int from, const char *place)
 
 /*
  * A recording of the same folder, or this one, may have the same file, as @name: its copy gets one more name, @place.  At
- * most MAX_OTHERS folders are looked at.
+ * most MAX_OTHERS folders are examined.
  */
 static bool share(const char *out, int from, const char *name, const char *place)
 {
@@ -222,7 +222,7 @@ static bool name_by_id(const char *path, char name[ID_NAME_LEN])
 	return true;
 }
 
-/* The place in @folder of a file with that name, and its folders if @makes_folders.  Returns false if there is none. */
+/* The place in @folder of a file with that name, and its folders if @makes_folders.  Returns false if none is found. */
 static bool find_by_id(const char *folder, const char *name, bool makes_folders, char place[PATH_MAX])
 {
 	const char *const folders[] = { BY_ID, name };

@@ -91,7 +91,7 @@ void ts_beside_check(struct ts_cli *cli, struct ts_query *q);
  * sysroot.  On success cli->exec names it, and one line on stderr reports it; @cli borrows the path.
  *
  * Returns the path, which the caller frees after @cli.
- * Returns NULL if there is no such file.
+ * Returns NULL if the file is not found.
  */
 char *ts_beside_find(struct ts_cli *cli, struct ts_query *q);
 

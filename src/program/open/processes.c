@@ -257,7 +257,7 @@ static const struct ts_process *last_image(const struct ts_processes *all, const
 	return p;
 }
 
-/* The child that ended with the same status, which was begun last; NULL if there is none. */
+/* The child that ended with the same status, which was begun last; NULL if none is found. */
 static const struct ts_process *failed_child(const struct ts_processes *all, const struct ts_process *p)
 {
 	const struct ts_process *found = NULL;

@@ -85,8 +85,8 @@ unsigned char ts_process_byte(const char **text);
 void ts_process_file(const struct ts_process *p, char name[64]);
 
 /*
- * The process to debug: the first one that a signal killed; else, if the first process failed, that process, or the
- * child whose status it passed on.
+ * The process to debug, borrowed from the list: the first one that a signal killed; else, if the first process failed, that
+ * process, or the child whose status it passed on.
  *
  * Returns NULL if no process failed so, and there are several.
  */

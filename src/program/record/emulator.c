@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_LEN 256 /* of a file, as much as the kernel looks at for "#!" */
+#define HEAD_LEN 256 /* of a file, as much as the kernel examines for "#!" */
 
 /* Valgrind's name of the processor, if this program was built for it, too. */
 #ifdef __x86_64__
@@ -194,7 +194,7 @@ static const char *other_engine(const struct ts_emulated *e)
 			       ", and tracestub built with Debian's package valgrind needs none";
 }
 
-/* @found: a QEMU that is static; NULL: there is none. */
+/* @found: a QEMU that is static; NULL: none. */
 static int refuse_emulator(const struct ts_emulated *e, const char *found)
 {
 	ts_message(stderr,

@@ -34,7 +34,7 @@ bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PA
 	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole", path);
 }
 
-/* There are so many names for the recordings of one program. */
+/* The maximum number of names for the recordings of one program. */
 #define MAX_RUNS 100000u
 
 int ts_recorder_make_next(struct ts_recorder *r, const char *suffix, int (*make)(const char *path))
@@ -74,7 +74,7 @@ static bool open_output(struct ts_recorder *r)
 		return ts_fail_errno(&r->err, "cannot be written");
 	if (fchmod(r->out_fd, 0600) < 0 && errno != EPERM && errno != EINVAL)
 		return ts_fail_errno(&r->err, "its mode cannot be changed");
-	/* of a file that becomes shorter the length tells: nothing is written after a hole */
+	/* the length shows that a file became shorter: nothing is written after a hole */
 	fcntl(r->out_fd, F_SETFL, fcntl(r->out_fd, F_GETFL) | O_APPEND);
 	r->writer = calloc(1, sizeof(*r->writer));
 	if (!r->writer)
@@ -144,7 +144,7 @@ void ts_recorder_keep_library(const struct ts_recorder *r, const char *path)
 static volatile sig_atomic_t program_pid;
 static struct ts_recorder *toggled; /* gets SIGUSR1; NULL: the program gets it */
 
-/* The terminal's signals reach the program anyway; what somebody sends to this process is for it. */
+/* The terminal's signals reach the program anyway; a signal that is sent to this process is for the program. */
 static void pass_on(int sig, siginfo_t *info, void *)
 {
 	if (sig == SIGUSR1 && toggled)

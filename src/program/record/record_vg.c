@@ -532,7 +532,7 @@ static void tell_failure(struct ts_recorder *r)
 	r->cut_at = "a failure of Valgrind";
 }
 
-/* Its bytes; NULL: there was none.  The last word is AArch64's. */
+/* Its bytes; NULL: none.  The last word is AArch64's. */
 static const char *unknown_instruction(const struct ts_recorder *r)
 {
 	static const char *const words[] = { "unhandled instruction bytes:", "disInstr(arm64): unhandled instruction" };

@@ -44,7 +44,7 @@ struct ts_program {
  * Find the program @argv[0], and its processor.
  *
  * Returns 0 on success; the caller must then call ts_program_fini().  Otherwise returns the status to exit with, after
- * a message: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
+ * a message: 127 if the program is not found, 126 if it cannot be run, 1 if it cannot be recorded.
  */
 int ts_program_find(struct ts_program *p, char **argv);
 
@@ -67,7 +67,7 @@ bool ts_kernel_runs_i386(void);
 /* Does this machine execute such programs itself?  If not, Valgrind's tool for them runs in QEMU. */
 bool ts_emulated_is_own(const struct ts_emulated *e);
 
-/* The number of this machine's signal @sig on the emulated processor. */
+/* Returns the number of this machine's signal @sig on the emulated processor. */
 int ts_emulated_signal(const struct ts_emulated *e, int sig);
 
 struct ts_recorder;
@@ -261,7 +261,7 @@ int ts_followed_run(const struct ts_recorder *first, const char *folder, const s
 /* ---------------------------------------------------------------------------------- record_last.c */
 
 struct ts_record_part {
-	int fd;               /* owned; -1: there is none */
+	int fd;               /* owned; -1: not open */
 	uint64_t first;       /* steps of the run before it */
 	uint64_t n_state;     /* bytes of the file that hold the state at its beginning */
 	struct ucir_writer writer;

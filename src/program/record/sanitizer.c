@@ -13,7 +13,7 @@
 #define MAX_SEARCHED (128u << 20) /* bytes of a program */
 #define CHUNK (1u << 20)
 
-/* The entry, and what only the run-time library says: it is all that tells of a library that is a part of a stripped program. */
+/* The entry, and what only the run-time library says: only that shows a library that is linked into a stripped program. */
 static const struct {
 	const char *entry, *name, *text;
 } sanitizers[] = {
@@ -72,7 +72,7 @@ static const char *find_by_symbol(const struct ts_source *src)
  * HWAddressSanitizer.  Their runtimes are entered by functions of fixed names (LLVM's compiler-rt: __asan_init,
  * ...), which the program needs from a library or has itself.
  *
- * Returns the name, a constant; NULL if there is none, if the file has no symbols, or if it cannot be read.
+ * Returns the name, a constant; NULL if none is found, if the file has no symbols, or if it cannot be read.
  */
 const char *ts_sanitizer_of(const char *path)
 {

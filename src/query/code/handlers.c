@@ -5,7 +5,7 @@
 
 #include "src/arch/syscall_name.h"
 
-/* Events that are looked at before it is given up. */
+/* Events that are examined before it is given up. */
 #define MAX_LOOKS 65536u
 
 /* What a handler's frame has at least, and what a handler with its calls has on its stack at the most. */

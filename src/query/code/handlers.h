@@ -15,7 +15,7 @@ struct ts_handler {
 	uint64_t end; /* the position at which sigreturn has brought the registers back; TS_NO_POS: none did */
 	/*
 	 * A signal that was pending comes as sigreturn ends: its handler begins where another one ended.  The step after which the
-	 * first of them came, which is of the interrupted code, and the position at which that goes on; TS_NO_POS: nowhere.
+	 * first of them came, which is of the interrupted code, and the position at which that goes on; TS_NO_POS: never.
 	 */
 	uint64_t interrupted, back;
 };

@@ -59,7 +59,7 @@ static enum state ask(struct ts_query *q, uint64_t step, bool is_forward, struct
 		return STATE_FAILED;
 	for (unsigned i = 0; i < MAX_NEIGHBOURS; i++) {
 		enum state state = state_of(q, step, &here, err);
-		/* cppcheck-suppress uninitvar; @next is read before they are looked at */
+		/* cppcheck-suppress uninitvar; @next is read before they are examined */
 		const struct insn *low = is_forward ? &here : &next, *high = is_forward ? &next : &here;
 
 		if (state != STATE_UNKNOWN || (is_forward ? step + 1 >= n_steps : !step))

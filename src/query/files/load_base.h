@@ -38,7 +38,10 @@ bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source
 		   const struct ts_object *o, uint64_t moved, struct ts_code_match *match,
 		   struct ts_error *err);
 
-/* Nine samples of ten and at least one are the file's bytes: self-modifying code and breakpoints differ. */
+/*
+ * Returns true if at least nine samples of ten, and at least one sample, equal the file's bytes: self-modifying code and
+ * breakpoints differ.
+ */
 static inline bool ts_code_is_match(const struct ts_code_match *m)
 {
 	return m->n_same > 0 && m->n_same >= 9 * m->n_different;

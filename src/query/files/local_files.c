@@ -168,7 +168,7 @@ bool ts_kept_name(const char *path, char name[NAME_MAX + 1])
 	return n && n <= NAME_MAX;
 }
 
-/* The copy of the module that was made when it was recorded; NULL if there is none, or it is another file. */
+/* The copy of the module that was made when it was recorded; NULL if none is found, or it is another file. */
 static struct ts_source *open_kept(struct ts_local_files *files, const struct ts_module_info *m, char **copy)
 {
 	struct ts_error ignored = { 0 };
@@ -187,7 +187,7 @@ static struct ts_source *open_kept(struct ts_local_files *files, const struct ts
 	return NULL;
 }
 
-/* The copy of the module that came with the recording; NULL if there is none, or it is another file. */
+/* The copy of the module that came with the recording; NULL if none is found, or it is another file. */
 static struct ts_source *open_packed(struct ts_local_files *files, const struct ts_module_info *m, char **copy)
 {
 	struct ts_error ignored = { 0 };
@@ -235,7 +235,7 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 	return NULL;
 }
 
-/* NULL: the file was not looked at, and cannot be. */
+/* NULL: the file was not examined, and cannot be. */
 static const struct ts_local_file *find_file(struct ts_local_files *files, const char *path)
 {
 	struct ts_local_file *item;

@@ -3,7 +3,7 @@
  * Files of this machine that the recording names: a library at the recorded path, if it is the recorded one.
  *
  * A file is used only where its contents are those that the recording shows in memory; else a line in the log
- * says that it is another one.  Each name is looked at once.
+ * says that it is another one.  Each name is tried once.
  */
 #ifndef TS_LOCAL_FILES_H
 #define TS_LOCAL_FILES_H

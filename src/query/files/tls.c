@@ -11,8 +11,8 @@
 #include "src/object/symtab.h"
 
 /*
- * No more objects, or threads, are looked at in a list: recorded memory may hold a list without end, and the
- * server answers nobody else meanwhile.
+ * No more objects, or threads, are examined in a list: recorded memory may hold a list without end, and the server answers no
+ * other client meanwhile.
  */
 #define MAX_NODES 1024u
 

@@ -4,7 +4,7 @@
  * loaded.
  *
  * Nothing is guessed: the linker's list of loaded objects and its list of threads are read in the recorded
- * memory, at the places that glibc itself tells debuggers.  For them libc and ld.so have the symbols
+ * memory, at the places that glibc itself gives to debuggers.  For them libc and ld.so have the symbols
  * _thread_db_... and _rtld_global (glibc: nptl_db/structs.def, nptl_db/td_thr_tlsbase.c) and _r_debug
  * (<link.h>).
  */
@@ -16,7 +16,7 @@
 
 #include "src/query/query.h"
 
-/* What the files of libc and ld.so tell. */
+/* Facts from the files of libc and ld.so. */
 enum ts_tls_fact {
 	TS_TLS_L_TLS_OFFSET,   /* offsets in bytes: in struct link_map */
 	TS_TLS_L_TLS_MODID,    /* the same: the object's number */
@@ -50,8 +50,8 @@ struct ts_tls_facts {
 bool ts_tls_is_of_glibc(const char *path);
 
 /*
- * Add to @facts (zero at first) what @file tells, a library that lies @moved bytes from where it is linked.
- * Of a file that is no ELF file, or is damaged, what was found before is added.
+ * Add the facts of @file, a library that is @moved bytes above its linked address, to @facts (zero at first).
+ * If the file is damaged or is not an ELF file, the facts that were found before that are added.
  */
 void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint64_t moved);
 

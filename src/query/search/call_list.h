@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions about calls: who called whom, and which calls are open at a position.
+ * Questions about calls: callers, callees, and the calls that are open at a position.
  *
  * Each thread has a list of calls, by position; between them are notes of where it moved to another stack (of
  * kind TS_CALL_SWITCH).  An index of an older version has no calls: ts_query_need_calls() builds them.  A

@@ -68,7 +68,7 @@ static struct group *find_group(const struct ts_query *q, uint64_t chunk)
 	return c && chunk / N_CHUNKS < c->n ? c->groups[chunk / N_CHUNKS] : NULL;
 }
 
-/* The group of a chunk of the recording; NULL: there is no memory for it. */
+/* The group of a chunk of the recording; NULL: memory is exhausted. */
 static struct group *need_group(struct ts_query *q, uint64_t chunk)
 {
 	uint64_t n = (ts_query_n_steps(q) - 1) / TS_CHUNK_STEPS / N_CHUNKS + 1, max = q->tl->max_memory / SHARE_OF_MEMORY;

@@ -2,8 +2,8 @@
 /*
  * Which chunks have reads that the recording lacks (insn_reads.h), and of which memory.
  *
- * A chunk is decoded to find them.  What they touched is kept with the query object, as bits: chunks are found in vain now and
- * then, but none is passed over.  Nothing is kept while the recording is being read.
+ * A chunk is decoded to find them.  The bytes that they touched are kept with the query object, as bits: chunks are found in
+ * vain now and then, but none is passed over.  Nothing is kept while the recording is being read.
  */
 #ifndef TS_READ_CHUNKS_H
 #define TS_READ_CHUNKS_H
@@ -13,7 +13,7 @@
 
 #include "src/query/query.h"
 
-/* Memory that is asked for, and where such a search stands. */
+/* The memory of a search for reads, and its progress. */
 struct ts_read_search {
 	uint32_t process;
 	uint64_t first, last; /* addresses as effects have them, both inclusive */
@@ -24,7 +24,7 @@ struct ts_read_search {
 /*
  * Find the reads of @chunk that the recording lacks, and keep what they touched.  Does nothing if that is known, or if there is
  * no memory for it: then the chunk counts as one that may have any.  Nor if the recording has no reads at all and the question
- * has looked at few chunks, @n_before, so far: most end there, and all of a chunk takes longer than its steps up to a read.
+ * has examined few chunks, @n_before, so far: most end there, and all of a chunk takes longer than its steps up to a read.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
@@ -35,15 +35,15 @@ bool ts_query_learn_reads(struct ts_query *q, uint64_t chunk, uint64_t n_before,
 bool ts_query_may_read(const struct ts_query *q, const struct ts_read_search *s, uint64_t chunk);
 
 /*
- * The nearest chunk from @chunk on, in the direction of the search, of which ts_query_may_read() holds.  Chunks behind @until
- * are not looked at (TS_NO_CHUNK: all are).
+ * The nearest chunk from @chunk on, in the direction of the search, of which ts_query_may_read() holds.  The search ends
+ * after @until (TS_NO_CHUNK: after the last chunk).
  *
- * Returns it.
- * Returns TS_NO_CHUNK if there is none.
+ * Returns the chunk.
+ * Returns TS_NO_CHUNK if no chunk is found.
  */
 uint64_t ts_query_find_read(const struct ts_query *q, const struct ts_read_search *s, uint64_t chunk, uint64_t until);
 
-/* What is kept, owned by the query object. */
+/* The kept bits, owned by the query object. */
 struct ts_read_chunks;
 
 void ts_read_chunks_free(struct ts_read_chunks *c);

@@ -14,7 +14,7 @@
 #include "src/query/code/does.h"
 #include "src/query/query.h"
 
-/* A chunk has so many parts: a bit for each says whether such a run has a step in it. */
+/* The number of parts of a chunk: a bit for each is set if such a run has a step in it. */
 #define TS_RUN_PARTS  16u
 #define TS_PART_STEPS (TS_CHUNK_STEPS < TS_RUN_PARTS ? 1u : TS_CHUNK_STEPS / TS_RUN_PARTS)
 _Static_assert((TS_CHUNK_STEPS - 1) / TS_PART_STEPS < TS_RUN_PARTS, "a bit a part");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a scan over the whole index needs: how often each instruction was executed and when, which memory was
+ * The parts of a scan over the whole index: how often each instruction was executed and when, which memory was
  * touched when, and which is known.
  */
 #ifndef TS_SCAN_H
@@ -34,7 +34,7 @@ struct ts_executed_at {
 bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to, struct ts_executed_at *at,
 			    void (*use)(void *user, const struct ts_executed *x), void *user);
 
-/* A run has at most so many instructions. */
+/* The maximum number of instructions of a run. */
 #define TS_MAX_RUN_LEN 128u
 
 /*
@@ -65,7 +65,7 @@ uint32_t ts_query_n_runs(const struct ts_query *q);
 void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t pos), void *user);
 
-/* Ranges of so many positions that begin at a multiple of it are filled without looking at anything twice. */
+/* Ranges of this number of positions that begin at a multiple of it are filled without examining anything twice. */
 #define TS_FILLED_AT_ONCE ((uint64_t)TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS)
 
 /*
@@ -86,8 +86,8 @@ uint64_t ts_query_prev_start(const struct ts_query *q, uint32_t i, uint64_t pos,
 
 /*
  * Call @use with each line (TS_TOUCHED_LEN bytes, aligned, at @addr) of @process that the steps of a chunk
- * wrote, or (@is_read) read, for each chunk that has a step in [@from, @to).  What the kernel or the recorder
- * changed counts as written.  One line and chunk may come twice, in no order.
+ * wrote, or (@is_read) read, for each chunk that has a step in [@from, @to).  Bytes that the kernel or the recorder
+ * changed count as written.  One line and chunk may come twice, in no order.
  */
 void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);

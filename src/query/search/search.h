@@ -22,7 +22,7 @@ struct ts_break {
 	uint64_t addr;
 };
 
-/* What a search looks for.  Arrays are borrowed while the search runs. */
+/* The stops that a search finds.  Arrays are borrowed while the search runs. */
 struct ts_stops {
 	const struct ts_break *breaks;
 	size_t n_breaks;

@@ -28,7 +28,7 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
 
 /*
  * The nearest position from @pos on that the filter admits, in the direction of the search; TS_NO_POS if
- * there is none.
+ * none is found.
  */
 static uint64_t nearest_admitted(const struct ts_search *s, uint64_t pos)
 {
@@ -96,7 +96,7 @@ static bool is_beaten(const struct ts_search *s, uint64_t step)
 
 /*
  * In the direction of the search, the first event of the kind at step @from or farther; beyond the last one if
- * there is none, and so is what comes before the first.
+ * none is found, and so is what comes before the first.
  */
 static uint64_t first_event(const struct ts_search *s, enum ts_event_kind kind, uint64_t from)
 {
@@ -106,7 +106,7 @@ static uint64_t first_event(const struct ts_search *s, enum ts_event_kind kind, 
 }
 
 /*
- * Look at events of the kind from the @first one on, in the direction of the search, while @look returns true.
+ * Examine events of the kind from the @first one on, in the direction of the search, while @look returns true.
  * Each takes one off *left.  Returns false if nothing was left.
  */
 static bool look_at_events(struct ts_search *s, enum ts_event_kind kind, uint64_t first,
@@ -292,7 +292,7 @@ static bool is_protection(const struct ts_search *s, const struct ts_region_info
 	return false;
 }
 
-/* Regions are compared with all others only for so many edges. */
+/* The maximum number of edges for which regions are compared with all others. */
 #define MAX_COMPARED 64u
 
 /* What one edge of region @r, at which the watched bytes go away or come, is worth as a stop. */
@@ -452,7 +452,7 @@ static void take_hit(struct ts_search *s, const struct ts_found *hit)
 
 /*
  * Going back, a change that a chunk's first step saw was found before the step @step, the last one of the
- * chunk before, which it belongs to, was looked at: what that step itself did comes first.
+ * chunk before, which it belongs to, was examined: what that step itself did comes first.
  */
 static void look_again(struct ts_search *s, uint64_t step)
 {

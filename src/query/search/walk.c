@@ -3,7 +3,7 @@
 
 #include "src/query/code/handlers.h"
 
-/* A slice: so many chunks are decoded, or so many steps are walked. */
+/* The work of a slice: chunks that are decoded, or steps that are walked. */
 #define CHUNKS_A_SLICE 1
 #define STEPS_A_SLICE  64
 
@@ -102,7 +102,7 @@ static uint64_t pass_handlers(const struct ts_walk *w, uint64_t step)
 
 /*
  * The position at which one instruction of the thread has run, or been undone, and from there on to one that
- * the filter admits; TS_NO_POS if there is none that is published.
+ * the filter admits; TS_NO_POS if none is found that is published.
  */
 static uint64_t step_target(const struct ts_walk *w, uint64_t pos)
 {
@@ -202,7 +202,7 @@ static enum ts_walked start_search(struct ts_walk *w, struct ts_error *err)
 	return TS_WALK_ON;
 }
 
-/* The position up to which there is no stop. */
+/* The position up to which nothing is a stop. */
 static uint64_t reached(const struct ts_walk *w)
 {
 	return w->state == TS_WALK_SEARCHING ? ts_search_reached(&w->search) : w->from;

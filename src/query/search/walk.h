@@ -25,7 +25,7 @@ enum ts_walked {
 };
 
 enum ts_walk_state {
-	TS_WALK_STANDING,  /* there is no walk, or it has ended */
+	TS_WALK_STANDING,  /* no walk was begun, or it has ended */
 	TS_WALK_AIMING,    /* the target is chosen next, when it is published */
 	TS_WALK_LEAVING,   /* the target of a range step is being searched for */
 	TS_WALK_STARTING,  /* the target is known; the search begins next */
@@ -46,7 +46,7 @@ struct ts_walk {
 	bool has_open_reads;   /* the walk has passed steps that may have read a watched place */
 	bool is_passing;       /* as has_passed; a system call or an exit may stop at the same position */
 	uint32_t thread;       /* the thread that steps; TS_NO_THREAD for a continue */
-	uint64_t from;         /* there is no stop up to this position */
+	uint64_t from;         /* up to this position nothing is a stop */
 	uint64_t pos;          /* LEAVING: the position up to which has been searched */
 	uint64_t target;
 	uint64_t range_start, range_end;

@@ -26,7 +26,7 @@ struct known_insn {
 };
 
 struct ts_write_runs {
-	struct ts_operands ops; /* of the instruction that is looked at */
+	struct ts_operands ops; /* of the instruction that is examined */
 	struct ts_does *does;   /* owned; by run: what any of its instructions does */
 	uint32_t n;
 	size_t cap;
@@ -147,7 +147,7 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 	return true;
 }
 
-/* The same of an execution, of which step @start is the first, each at its step: the code changes there. */
+/* As above, of an execution, of which step @start is the first, each at its step: the code changes there. */
 static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, struct ts_does *does, struct ts_error *err)
 {
 	for (uint64_t pos = start; pos < end; pos++) {
@@ -284,7 +284,7 @@ static void take_known(struct ts_run_search *s, uint64_t pos)
 
 /*
  * Look for the run's last start at @pos or before, if it can be after the best one so far.  Returns false if
- * there is none at all.
+ * none is found at all.
  */
 static bool look_up(struct ts_run_search *s, struct ts_write_run *r, const struct ts_query *q, uint64_t pos)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section CALL: who called whom (src/calls).  A segment's arrays are its calls (calls.c) and the state of
+ * The section CALL: callers and callees (src/calls).  A segment's arrays are its calls (calls.c) and the state of
  * the tracker after it (tracker.c).
  */
 #include "src/timeline/builder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section DGST: a digest for each chunk (digests.h).  Nobody waits for it: an index without it is as
+ * The section DGST: a digest for each chunk (digests.h).  No client waits for it: an index without it is as
  * good, and `diff` then compares step by step.
  */
 #include "src/timeline/builder.h"

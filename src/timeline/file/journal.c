@@ -64,7 +64,7 @@ void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const 
 	memcpy(out->data + start, &head, sizeof(head));
 }
 
-/* The text at *p, NULL if @has says that there is none; *size is what is left. */
+/* The text at *p, NULL if @has is false; *size is what is left. */
 static const char *take_text(const uint8_t **p, uint32_t *size, bool has, size_t *len)
 {
 	const char *text = (const char *)*p;

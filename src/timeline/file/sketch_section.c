@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The section FIND: which values each segment may have made of memory (src/sketch).  It is built over a
- * complete timeline only, which tells what memory held at the start of a chunk, with the bytes of files that
+ * complete timeline only, which determines what memory held at the start of a chunk, with the bytes of files that
  * lie beneath the recording.  So a segment's arrays are its sketch and the identity of these files.
  */
 #include "sketch_section.h"

@@ -379,7 +379,7 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	if (!load_spaces(tl, f, head) || !ts_builder_load_sections(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;
-	return tl->builder->has_world || !ts_turns_are_empty(&tl->world.turns); /* somebody executed the first step */
+	return tl->builder->has_world || !ts_turns_are_empty(&tl->world.turns); /* a thread executed the first step */
 }
 
 /* ------------------------------------------------------------------------------------------ the whole file */

@@ -66,7 +66,7 @@ static uint8_t *put_varint(uint8_t *p, uint32_t v)
 	return p;
 }
 
-/* Returns what follows the number; NULL if there is none before @end. */
+/* Returns what follows the number; NULL if none is found before @end. */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint32_t *v)
 {
 	uint64_t sum = 0;
@@ -183,7 +183,7 @@ static bool find_key(const struct ts_postings *set, uint32_t key, uint32_t *firs
 	return at < set->n_keys && ts_postings_key(set, at) == key && blocks_of(set, at, first, end);
 }
 
-/* The last of blocks [first, end) whose head is <= @value, @end if there is none. */
+/* The last of blocks [first, end) whose head is <= @value, @end if none is found. */
 static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32_t end, uint32_t value)
 {
 	uint32_t at = first;

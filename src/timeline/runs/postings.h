@@ -55,8 +55,8 @@ bool ts_postings_seal(struct ts_postings *set, const struct ts_pairs *p, uint32_
 void ts_postings_fini(struct ts_postings *set);
 
 /*
- * The smallest value of @key that is >= @value (the largest that is <= @value); TS_NO_POSTING if there is
- * none.
+ * The smallest value of @key that is >= @value (the largest that is <= @value); TS_NO_POSTING if @key has
+ * no such value.
  */
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
@@ -74,7 +74,7 @@ void ts_postings_each_of(const struct ts_postings *set, uint32_t key, uint32_t f
 
 /*
  * To an index file; from there, with its arrays.  Loading returns false if their lengths contradict each
- * other.  What they hold is verified and bounded when it is read; values are not checked: they can be any
+ * other.  Their contents are verified and bounded when it is read; values are not checked: they can be any
  * number.
  */
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);

@@ -145,7 +145,7 @@ uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos,
 
 /*
  * Ordinal of the first (last) instruction of a run in [from, to] whose address is in [first, last]; -1 if
- * there is none.
+ * none is found.
  */
 static int first_insn(const struct ts_runs *r, const struct ts_run *x, uint64_t from, uint64_t first,
 		      uint64_t last)
@@ -184,7 +184,7 @@ static uint32_t first_candidate(const struct ts_runs *r, uint64_t first)
 
 /*
  * The first position >= @pos (last position <= @pos) at which a run executed an address in [first, last],
- * unless that is not before (after) @best.  @best is TS_NO_POS if there is none yet.
+ * unless that is not before (after) @best.  @best is TS_NO_POS before the first one.
  */
 static uint64_t next_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last,
 			    uint64_t pos, uint64_t best)

@@ -73,7 +73,7 @@ uint64_t ts_runs_find(const struct ts_runs *r, uint32_t process, uint64_t first,
  * The lowest address >= @addr at which a run of @process begins, in sealed segments.  With it all executed code is
  * enumerated by address.
  *
- * Returns false if there is no such run.
+ * Returns false if no run begins there or above.
  */
 bool ts_runs_next_start(const struct ts_runs *r, uint32_t process, uint64_t addr, uint64_t *start);
 

@@ -70,8 +70,8 @@ bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uin
 		  uint16_t insn_len);
 
 /*
- * Add those of the steps [s, end) that extend the open run, as nearly all do.  Returns the first step that does not, or
- * @end.
+ * Add those of the steps [s, end) that extend the open run, as nearly all do.  Returns the first step that does not, or @end: a
+ * pointer into the caller's steps.
  */
 const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s,
 				     const struct ts_step *end);

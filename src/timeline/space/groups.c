@@ -12,7 +12,7 @@
 /* A group of more lines is not kept: it would need 64 MiB. */
 #define MAX_LINES (UINT32_C(1) << 21)
 
-/* Longer ranges are not looked up: whoever asks for them looks at much in each segment anyway. */
+/* Longer ranges are not looked up: whoever asks for them examines much in each segment anyway. */
 #define MAX_LEN 256u
 
 _Static_assert(TS_GROUP_SEGMENTS <= 64, "a group's segments are the bits of a number");

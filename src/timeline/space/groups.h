@@ -5,7 +5,7 @@
  * Without groups, a search for a distant event would look into each segment on its way.  A group covers
  * TS_GROUP_SEGMENTS consecutive segments.  For each quarter of each line it has a bit for each segment that touches
  * it.  A group is made when its last segment is saved, and is stored in that segment's record.  Groups only repeat what
- * segments hold: where there is no group, as for the last segments of a recording, a search looks into all of them.
+ * segments hold: where no group is stored, as for the last segments of a recording, a search looks into all of them.
  */
 #ifndef TS_GROUPS_H
 #define TS_GROUPS_H
@@ -30,7 +30,7 @@ struct ts_group_line {
 	uint64_t segments[4];
 };
 
-/* All zero: nothing is known; each segment has to be looked at. */
+/* All zero: nothing is known; each segment has to be searched. */
 struct ts_group {
 	struct ts_lines lines;       /* only its pages, and how many lines they have */
 	struct ts_group_line *items; /* owned, if lines.file is NULL; one a line */
@@ -49,7 +49,7 @@ uint64_t ts_group_segments(const struct ts_group *g, uint64_t addr, uint64_t las
 
 /*
  * To an index file; from there, with its arrays.  Loading returns false if their lengths contradict each
- * other.  What they hold is verified and bounded when it is read.
+ * other.  Their contents are verified and bounded when it is read.
  */
 void ts_group_save(const struct ts_group *g, struct ts_index_file *f);
 bool ts_group_load(struct ts_group *g, struct ts_index_arrays *a);

@@ -254,7 +254,7 @@ bool ts_lines_find_near(const struct ts_lines *set, uint64_t addr, size_t *page,
 	return find_in(set, *page, addr, ordinal);
 }
 
-/* Ordinal of the first item of [first, end) whose chunk is not below @chunk, @end if there is none. */
+/* Ordinal of the first item of [first, end) whose chunk is not below @chunk, @end if none is found. */
 static uint32_t item_lower_bound(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk)
 {
 	TS_BISECT(first, end, i, ts_lines_chunk(set, i) < chunk);
@@ -317,12 +317,11 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 	return false;
 }
 
-/* Items that are looked at are verified so many at once. */
+/* The number of items that are verified at once. */
 #define N_AT_ONCE 64u
 
 /*
- * Verify items [first, end), and return what tells in 16 bits each which bytes, or above the chunk quarters,
- * they touch.
+ * Verify items [first, end), and return their masks: 16 bits each for the bytes, or above the chunk the quarters, that they touch.
  */
 static const uint16_t *use_items(const struct ts_lines *set, const uint16_t *exact, uint32_t first,
 				 uint32_t end)
@@ -350,7 +349,7 @@ static bool is_touched(const struct ts_lines *set, const uint16_t *exact, uint32
 	return mask_of(exact, set->touched[line]) & mask_of(exact, bytes);
 }
 
-/* The first of items [i, end) that touches one of @bytes, @end if there is none. */
+/* The first of items [i, end) that touches one of @bytes, @end if none is found. */
 static uint32_t first_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t i, uint32_t end,
 			    uint16_t bytes)
 {
@@ -476,7 +475,7 @@ size_t ts_lines_mem(const struct ts_lines *set)
 
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
 {
-	/* each search looks at these, most at no more: they are not worth unpacking */
+	/* each search examines these, most at no more: they are not worth unpacking */
 	ts_index_put_unread(f, set->pages, set->n_pages, sizeof(*set->pages));
 	ts_index_put_unread(f, set->touched, set->n_lines, sizeof(*set->touched));
 	ts_index_put_packed(f, set->first, set->first ? set->n_lines + 1 : 0, sizeof(*set->first));

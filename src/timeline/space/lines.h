@@ -125,7 +125,7 @@ void ts_lines_each_line(const struct ts_lines *set, void (*use)(void *user, uint
 
 /*
  * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
- * their lengths contradict each other.  What they hold is verified and bounded when it is read.
+ * their lengths contradict each other.  Their contents are verified and bounded when it is read.
  */
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
 bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks);

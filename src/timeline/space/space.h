@@ -80,7 +80,7 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
  */
 bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, uint64_t last);
 
-/* What the steps of a chunk did to bytes. */
+/* The kinds of accesses of the steps of a chunk. */
 enum ts_space_deed {
 	TS_SPACE_CHANGED, /* written with another value, or became known */
 	TS_SPACE_WRITTEN, /* perhaps written, with any value */

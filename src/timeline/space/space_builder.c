@@ -534,8 +534,7 @@ static inline bool differ(const uint8_t *a, const uint8_t *b, unsigned len)
 }
 
 /*
- * Are the few bytes that are seen known?  Nearly all are, those of instructions above all, and then they tell
- * nothing.
+ * Are the few bytes that are seen known?  Nearly all are, those of instructions above all, and then they add nothing.
  */
 static inline bool is_known(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
 {
@@ -640,7 +639,7 @@ static void outdate(struct ts_space_builder *sb, struct ts_page *pg)
 		memset(pg->holes->bits, 0, sizeof(pg->holes->bits));
 }
 
-/* A range of fewer pages is looked at page by page. */
+/* A range of fewer pages is examined page by page. */
 #define FEW_PAGES 16u
 
 /*

@@ -182,7 +182,7 @@ void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk);
 /* Bytes of memory that the space and the builder use, without mapped parts of index files. */
 uint64_t ts_space_mem(const struct ts_space_builder *sb);
 
-/* The part of them that belongs to no segment yet, computed without looking at the segments. */
+/* The part of them that belongs to no segment yet, computed without examining the segments. */
 uint64_t ts_space_open_mem(const struct ts_space_builder *sb);
 
 #endif

@@ -15,7 +15,7 @@
 #include "src/base/collections/vec.h"
 #include "src/index/index_write.h"
 
-/* A page of a layer; so many lines follow each other in the array of lines. */
+/* A page of a layer: its lines are consecutive in the array of lines. */
 struct saved_page {
 	uint64_t page;
 	uint32_t layer;

@@ -10,7 +10,7 @@
 #include "space_search.h"
 #include "src/base/collections/vec.h"
 
-/* What stood in unknown bytes before is not in an index file, so that a continued one could not have it. */
+/* The earlier contents of unknown bytes are not in an index file, so that a continued one could not have it. */
 static void clear_unknown(struct ts_version *v)
 {
 	unsigned known = v->known & (unsigned)~v->lost;

@@ -18,7 +18,7 @@ static void widen(const struct ts_space *sp, uint64_t *addr, uint64_t *last)
 }
 
 /*
- * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk), both relative to the segment; UINT32_MAX if there is none.
+ * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk), both relative to the segment; UINT32_MAX if none is found.
  */
 static uint32_t find_in_segment(const struct ts_space_segment *seg, const struct ts_space *sp, enum ts_space_deed deed, uint64_t addr,
 				uint64_t last, uint32_t chunk, bool is_reverse)
@@ -70,7 +70,7 @@ static uint64_t find_touch(const struct ts_space *sp, enum ts_space_deed deed, u
 	const struct ts_hunt h = { sp, parts[deed], addr, last };
 	size_t n = sp->n_segments, seg = segment_at(chunk, is_reverse ? n - 1 : n);
 
-	while (seg < n) { /* SIZE_MAX: there are none before */
+	while (seg < n) { /* SIZE_MAX: none before */
 		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS, rel = chunk > start ? chunk - start : 0;
 		uint32_t found;
 
@@ -83,7 +83,7 @@ static uint64_t find_touch(const struct ts_space *sp, enum ts_space_deed deed, u
 	return TS_NO_CHUNK;
 }
 
-/* The first position of a chunk; UINT64_MAX if there is no such position. */
+/* The first position of a chunk; UINT64_MAX if the position does not exist. */
 static uint64_t begin_of(uint64_t chunk)
 {
 	return chunk < TS_NO_CHUNK / TS_CHUNK_STEPS ? chunk * TS_CHUNK_STEPS : UINT64_MAX;

@@ -3,7 +3,7 @@
  * The data of a line are, without padding: for each block of TS_VERSION_BLOCK versions but the first, where
  * it begins in these data (32 bits); then the blocks.  The first version of a block is whole, and those of
  * which all bytes were changed; of the others there are the bytes that were changed.  A whole version is a
- * byte that tells what follows (enum form).
+ * byte that determines what follows (enum form).
  */
 #include "versions.h"
 

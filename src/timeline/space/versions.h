@@ -106,7 +106,7 @@ bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t fro
 
 /*
  * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
- * their lengths contradict each other.  What they hold is verified and bounded when it is read.
+ * their lengths contradict each other.  Their contents are verified and bounded when it is read.
  */
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f);
 bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks);

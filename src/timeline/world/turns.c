@@ -460,7 +460,7 @@ static uint32_t places_below(const struct ts_turns *s, const struct ts_thread_tu
 	return at;
 }
 
-/* The first turn of the thread from @k on; the number of turns if there is none. */
+/* The first turn of the thread from @k on; the number of turns if none is found. */
 static uint32_t first_of(const struct ts_turn_columns *c, uint32_t thread, uint32_t k)
 {
 	while (k < c->n && ts_turn_thread(c, k) != thread)

@@ -9,12 +9,12 @@
 #include "world.h"
 
 struct ts_world_builder {
-	struct ts_world *world; /* borrowed; what is built */
+	struct ts_world *world; /* borrowed; the world that is built */
 	size_t cap_regions, cap_with_file, cap_modules;
-	struct ts_ranges live_regions, live_modules; /* those that stand at the end of what was read: ordinals */
-	void *texts;                                 /* owned; where each one is: a tree (tsearch(3)) */
+	struct ts_ranges live_regions, live_modules; /* those at the end of what was read: ordinals */
+	void *texts;                                 /* owned; the offset of each text: a tree (tsearch(3)) */
 	size_t n_texts;
-	bool is_failed; /* memory ran out */
+	bool is_failed; /* memory is exhausted */
 };
 
 /* Begin to build @world, which is empty. */

@@ -19,7 +19,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
-#include "src/ask/verbs/unmapped.h"
+#include "src/ask/verbs/notes.h"
 
 /* A WHAT of at most this many bytes is shown as a whole in each row. */
 #define MAX_WHOLE 16u
@@ -83,7 +83,7 @@ struct accesses {
 	size_t at;             /* the next hit, in the direction of the cursor */
 	bool is_last, is_next; /* only the rows of one step are wanted */
 	uint64_t step;         /* of is_last and is_next: the step that was found; TS_NO_POS: none yet */
-	uint64_t chunk;        /* the next chunk to search; TS_NO_CHUNK: there is none */
+	uint64_t chunk;        /* the next chunk to search; TS_NO_CHUNK: none */
 	uint64_t from, to;     /* positions */
 	uint64_t n_rows;
 	uint8_t *old, *new;    /* owned; values, then known flags; for a register, those of all registers */
@@ -309,7 +309,10 @@ static bool is_backward(const struct accesses *a)
 	return a->rows.is_reverse || a->is_last;
 }
 
-/* Decode the runs of instructions, if the search needs them.  Returns false and sets *got if the budget is used up, or on failure. */
+/*
+ * Decode the runs of instructions, if the search needs them.  Returns false and sets *got if the budget is used up, or on
+ * failure.
+ */
 static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)
 {
 	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->rows.ask->q)) {
@@ -337,7 +340,7 @@ static bool may_have_rows(struct accesses *a, uint64_t chunk, bool *may, struct 
 }
 
 /*
- * List the hits of the next chunk, or of earlier steps of the last one.  Returns false and sets *got if there is none, if the
+ * List the hits of the next chunk, or of earlier steps of the last one.  Returns false and sets *got if none is found, if the
  * budget is used up, or on failure.
  */
 static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)

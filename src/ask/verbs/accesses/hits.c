@@ -605,7 +605,7 @@ static void keep_steps(struct ts_hits *h, uint64_t start, uint64_t end)
 
 /*
  * List the hits of the steps from @start on, below @end, a part of a chunk.  Registers and memory are visible as the next step
- * shows them: the step after the part is looked at too, unless another chunk begins with it.
+ * shows them: the step after the part is examined too, unless another chunk begins with it.
  */
 static bool take_part(struct ts_hits *h, uint64_t start, uint64_t end, struct ts_error *err)
 {

@@ -8,6 +8,7 @@
 
 #include "src/ask/verbs/cells.h"
 #include "src/ask/verbs/code_places.h"
+#include "src/ask/verbs/notes.h"
 #include "src/ask/grammar/number.h"
 #include "src/ask/grammar/question.h"
 #include "step_places.h"
@@ -132,7 +133,7 @@ static bool find_written_flags(struct compares *x, uint64_t pos, struct ts_decod
 /*
  * Set c->branch to the position of the branch that tests @flags, which step c->pos wrote.
  *
- * Returns TS_ITEM, TS_END if there is none, TS_FAIL.
+ * Returns TS_ITEM, TS_END if none is found, TS_FAIL.
  */
 static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t flags, struct ts_error *err)
 {
@@ -165,7 +166,7 @@ static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t 
 /* ------------------------------------------------------------------------------------------------- values */
 
 /*
- * Returns the transfer to flags from operand @order of the comparison, NULL if there is none.  An instruction
+ * Returns the transfer to flags from operand @order of the comparison, NULL if none is found.  An instruction
  * may also clear flags independent of its operands; these are fewer than the flags that depend on the
  * operands.
  */
@@ -322,7 +323,7 @@ static void put_row(struct compares *x, const struct compare *c, struct ts_row *
 
 static enum ts_next end(struct compares *x, struct ts_row *row)
 {
-	const char *arch = ts_query_regset(x->rows.ask->q)->arch->name;
+	bool is_undecoded;
 
 	x->is_over = true;
 	if (x->has_kept) {
@@ -330,14 +331,12 @@ static enum ts_next end(struct compares *x, struct ts_row *row)
 		put_row(x, &x->kept, row);
 		return TS_ITEM;
 	}
-	if (!ts_query_has_operands(x->rows.ask->q))
-		snprintf(x->rows.note, sizeof(x->rows.note), "instructions of %s are not decoded: their comparisons are not known",
-			 arch);
-	else if (x->n_unknown)
+	is_undecoded = ts_note_undecoded(&x->rows, "their comparisons are not known");
+	if (!is_undecoded && x->n_unknown)
 		snprintf(x->rows.note, sizeof(x->rows.note),
 			 "of %" PRIu64 " steps the instruction is not known: they may have compared; --exec or --image may have their bytes",
 			 x->n_unknown);
-	x->rows.is_cut |= x->n_unknown || !ts_query_has_operands(x->rows.ask->q);
+	x->rows.is_cut |= x->n_unknown || is_undecoded;
 	return TS_END;
 }
 

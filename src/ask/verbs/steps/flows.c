@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "src/ask/verbs/cells.h"
+#include "src/ask/verbs/notes.h"
 #include "src/ask/verbs/places.h"
 #include "src/ask/calls/abi.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/query/code/insns.h"
-#include "src/query/paging.h"
 #include "src/search/flow.h"
 
 /* Limit on the bytes that are followed together. */
@@ -20,12 +20,7 @@
 
 enum column {
 	COL_POSITION,
-	COL_THREAD,
-	COL_PC,
-	COL_FUNCTION,
-	COL_FILE,
-	COL_LINE,
-	COL_INSTRUCTION,
+	COL_INSTRUCTION = COL_POSITION + TS_N_PLACE_COLUMNS,
 	COL_KIND,
 	COL_PLACE,
 	COL_VALUE,
@@ -53,50 +48,17 @@ struct flows {
 	struct ts_flow_hop hop; /* whose rows are being made: one for each run of its bytes */
 	unsigned told;          /* bits of its mask that have a row */
 	bool has_hop;
+	struct ts_cell_bytes bytes; /* of the value of a row */
 };
 
 /* ----------------------------------------------------------------------------------------------------- rows */
-
-static bool put_memory(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
-		       struct ts_error *err)
-{
-	uint8_t data[64], known[64];
-	char text[64];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64 ",%u", x->hop.loc.base + first, len);
-	ts_row_text(row, COL_PLACE, text);
-	if (!ts_virtual_mem(x->rows.ask->q, pos, x->hop.loc.owner, x->hop.loc.base + first, len, data, known, err))
-		return false;
-	ts_row_value(row, COL_VALUE, data, known, len, len == 1 || len == 2 || len == 4 || len == 8,
-		     ts_query_regset(x->rows.ask->q)->arch->is_big_endian);
-	return true;
-}
-
-static bool put_register(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
-			 struct ts_error *err)
-{
-	const struct ts_regset *set = ts_query_regset(x->rows.ask->q);
-	bool is_flags = x->hop.loc.kind == TS_IN_FLAGS;
-	uint64_t off = is_flags ? set->regs[set->flags].off : x->hop.loc.base + first;
-	struct ts_op_state state;
-	char text[64];
-
-	ts_register_text(set, off, is_flags ? set->regs[set->flags].len : len, is_flags ? (uint32_t)x->hop.loc.mask : 0, text,
-			 sizeof(text));
-	ts_row_text(row, COL_PLACE, text);
-	if (is_flags)
-		return true;
-	if (!ts_query_op_state(x->rows.ask->q, pos, x->hop.loc.owner, &state, err))
-		return false;
-	ts_row_value(row, COL_VALUE, state.g + off, state.known + off, len, true, set->arch->is_big_endian);
-	return true;
-}
 
 /* A row for the next run of bytes of the hop. */
 static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 {
 	bool is_written = x->hop.kind == TS_FLOW_COPY || x->hop.kind == TS_FLOW_COMPUTE;
 	uint64_t pos = x->hop.pos + is_written;
+	struct ts_cell_place place = { .kind = x->hop.loc.kind, .owner = x->hop.loc.owner, .flags = x->hop.loc.mask };
 	unsigned first = 0, len = 0, more, n_more;
 
 	ts_mask_run(x->hop.loc.mask, x->told, &first, &len);
@@ -107,8 +69,10 @@ static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 	ts_row_text(row, COL_KIND, kind_names[x->hop.kind]);
 	if (x->hop.from != TS_FLOW_BEGIN)
 		ts_row_number(row, COL_FROM, x->hop.from);
-	return x->hop.loc.kind == TS_IN_MEMORY ? put_memory(x, pos, first, len, row, err)
-					       : put_register(x, pos, first, len, row, err);
+	place.first = x->hop.loc.base + first;
+	place.last = place.first + len - 1;
+	ts_cell_place_name(row, COL_PLACE, x->rows.ask, &place);
+	return place.kind == TS_IN_FLAGS || ts_cell_place_value(row, COL_VALUE, x->rows.ask, pos, &place, &x->bytes, err);
 }
 
 /* The bytes may have been copied to other places, too. */
@@ -210,9 +174,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
 	if (!is_asked_well(rows->qn, err) || !open_flow((struct flows *)rows, rows->qn, err))
 		return false;
-	if (!ts_query_has_operands(rows->ask->q))
-		snprintf(rows->note, sizeof(rows->note), "instructions of %s are not decoded: bytes are followed as far as the recording says what was read",
-			 ts_query_regset(rows->ask->q)->arch->name);
+	ts_note_undecoded(rows, "bytes are followed as far as the recording says what was read");
 	return true;
 }
 
@@ -221,7 +183,7 @@ static const struct ts_rows_ops ops = { sizeof(struct flows), begin, next, close
 const struct ts_verb ts_verb_flows = {
 	.name = "flows",
 	.synopsis = "WHAT [to KIND]",
-	.help = "Tell where a value went: what was copied or made of it, compared, used as an address or sent.",
+	.help = "Show where a value went: its copies, results, comparisons, uses as an address, and output.",
 	.example = "flows $sp to address first 5",
 	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_WHAT,

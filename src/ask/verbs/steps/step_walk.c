@@ -109,7 +109,7 @@ static uint64_t find_in_range(struct ts_step_walk *w, struct ts_step_range *r)
 	return r->pos;
 }
 
-/* The nearest step with a wanted address, TS_NO_POS if there is none. */
+/* The nearest step with a wanted address, TS_NO_POS if none is found. */
 static uint64_t find_execution(struct ts_step_walk *w)
 {
 	uint64_t pos = find_near(w);
@@ -128,7 +128,7 @@ static uint64_t find_execution(struct ts_step_walk *w)
 	return pos;
 }
 
-/* The nearest step of the thread, TS_NO_POS if there is none. */
+/* The nearest step of the thread, TS_NO_POS if none is found. */
 static uint64_t find_step(struct ts_step_walk *w)
 {
 	uint64_t pos = w->rows->is_reverse ? w->to - 1 : w->from;

@@ -30,12 +30,7 @@ enum column {
 static const struct ts_column columns[] = {
 	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
 	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_MODULE] = { .name = "module", .type = TS_COLUMN_TEXT },
-	[COL_OFFSET] = { .name = "offset", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_CODE_COLUMNS(COL_PC),
 	[COL_LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
 	[COL_BYTES] = { .name = "bytes", .type = TS_COLUMN_TEXT },
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
@@ -114,7 +109,7 @@ static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct 
 
 /*
  * The cells from the pc to the instruction's text are the same for the same decoded instruction in the same module: their
- * id, 0 if there is none or not all bytes are known.
+ * id, 0 if none is found or not all bytes are known.
  */
 static uint64_t id_of(struct steps *x, uint64_t pos, const struct ts_decoded *d, unsigned len, struct ts_budget *budget)
 {

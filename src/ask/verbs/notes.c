@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "unmapped.h"
+#include "notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "src/query/code/insns.h"
 #include "src/query/paging.h"
 
 /* Is a byte of the range known at the end although no region contains it? */
@@ -39,5 +40,15 @@ bool ts_note_unmapped(struct ts_query *q, const struct ts_what *what, uint32_t p
 	if (!n || is_shown(q, what, process))
 		return false;
 	snprintf(note, size, "no memory was mapped at 0x%" PRIx64 " at any position", what->addr);
+	return true;
+}
+
+bool ts_note_undecoded(struct ts_rows *rows, const char *consequence)
+{
+	const struct ts_query *q = rows->ask->q;
+
+	if (ts_query_has_operands(q))
+		return false;
+	snprintf(rows->note, sizeof(rows->note), "instructions of %s are not decoded: %s", ts_query_regset(q)->arch->name, consequence);
 	return true;
 }

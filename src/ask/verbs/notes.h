@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Detection of memory that was never mapped. */
-#ifndef TS_ASK_UNMAPPED_H
-#define TS_ASK_UNMAPPED_H
+/* Sentences about an answer that several verbs have. */
+#ifndef TS_ASK_NOTES_H
+#define TS_ASK_NOTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/ask/grammar/what.h"
+#include "src/ask/verb.h"
 #include "src/query/query.h"
 
 /*
@@ -18,5 +19,12 @@
  * regions of memory or holds a byte of it, or if the recording has not been read to its end.
  */
 bool ts_note_unmapped(struct ts_query *q, const struct ts_what *what, uint32_t process, char *note, size_t size);
+
+/*
+ * If instructions of the recording's processor are not decoded, set the note to that fact and @consequence, and return true.
+ *
+ * Returns false, with the note unchanged, if they are decoded.
+ */
+bool ts_note_undecoded(struct ts_rows *rows, const char *consequence);
 
 #endif

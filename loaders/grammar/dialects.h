@@ -14,8 +14,8 @@
 #include "loaders/loader.h"
 
 /*
- * The functions of struct ts_loader, which return what it says.  grammar_probe() is for the grammar called @name;
- * the others are for the grammar with the name of the recording's format.
+ * The functions of struct ts_loader: results, errors and owners are as ts_loader documents them.  grammar_probe() is for the
+ * grammar called @name; the others are for the grammar with the name of the recording's format.
  */
 unsigned grammar_probe(const char *name, const uint8_t *head, size_t len);
 bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a group of lines tells beside its accesses, of steps and of states: its thread, sizes, events. */
+/* Facts of a group of lines beside its accesses, of steps and of states: its thread, sizes, events. */
 #include "groups.h"
 
 #include <stdio.h>

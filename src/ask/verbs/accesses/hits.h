@@ -52,6 +52,7 @@ struct ts_hits {
 	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */
 	bool is_whole;          /* the hit of a write or another change covers all of WHAT; else its parts */
 	bool only_changes;      /* omit writes of equal values */
+	bool is_late_first;     /* a backward search has no row yet: the next chunk's last steps are looked at first */
 	struct ts_hit *items;   /* owned; by position, kind and address */
 	size_t n, cap;
 	struct ts_buf bytes;
@@ -85,13 +86,13 @@ uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
 
 /*
  * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step
- * before it.  @is_late_first: only hits of the chunk's last steps may be listed, and ts_hits_have_more() says whether there are
- * earlier ones.
+ * before it.  With h->is_late_first, only hits of the chunk's last steps may be listed, and ts_hits_have_more() says whether there
+ * are earlier steps.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err);
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
 /* Have no hits, and no chunk. */
 void ts_hits_drop(struct ts_hits *h);

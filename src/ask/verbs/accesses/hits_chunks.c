@@ -105,7 +105,11 @@ static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reve
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
 }
 
-/* Where runs of instructions may write it is looked up if nothing else is in the chunk, and to find the last steps in it. */
+/*
+ * Where runs of instructions may write it is looked up if nothing else is in the chunk, and to find the last steps in it.  The last
+ * steps of a chunk as a rule write a register that is written often: for one row, they are looked at before it is found out where
+ * runs may write it in a group of chunks.
+ */
 static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t best;
@@ -121,6 +125,8 @@ static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse
 		best = ts_nearer(best, find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
 	if (ts_hits_have_more(h))
 		h->reg_chunks.limit = h->left;
+	h->reg_chunks.is_for_one = h->is_late_first;
+	h->reg_chunks.is_enough = best == chunk && h->is_late_first && !ts_hits_have_more(h);
 	if (best != chunk || is_reverse)
 		best = ts_nearer(best, find_by_operands(h, chunk, is_reverse), is_reverse);
 	return best;

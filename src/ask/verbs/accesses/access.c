@@ -115,7 +115,7 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 	value->len = what->len;
 	value->data = to + what->off;
 	value->known = to + a->room + what->off;
-	if (!ts_query_regs(a->rows.ask->q, pos, a->hits.thread, to, to + a->room, err))
+	if (!ts_hits_read_register(&a->hits, pos, to, to + a->room, err))
 		return false;
 	if (what->is_flag)
 		to[what->off] = to[what->off] >> what->bit & 1;

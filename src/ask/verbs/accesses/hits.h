@@ -141,6 +141,14 @@ uint64_t ts_hits_find_part(const struct ts_hits *h, unsigned accesses, uint64_t 
 bool ts_hits_read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err);
 
 /*
+ * Copy the registers of the layout that end with WHAT, which is a register, at @pos to @data, and to @known whether each byte is
+ * known.  A register behind it may be lost, and what it is is found in the rest of the chunk only.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
+bool ts_hits_read_register(const struct ts_hits *h, uint64_t pos, uint8_t *data, uint8_t *known, struct ts_error *err);
+
+/*
  * Private to hits*.c: sort the hits of a chunk; then make rows of them: merge adjacent hits of one step and kind, and remove
  * the bytes that a step wrote from its changes that may be unexplained.  is_failed is set if memory is exhausted.
  */

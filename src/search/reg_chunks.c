@@ -29,7 +29,10 @@ static void begin(struct ts_reg_chunks *c, const struct ts_query *q, const struc
 	c->last = c->below = TS_NO_CHUNK;
 }
 
-/* c->last becomes the last chunk <= @chunk in which one of the runs has a step.  Returns false if memory is exhausted. */
+/*
+ * c->last becomes the last chunk <= @chunk in which one of the runs has a step before the limit.  Returns false if memory is
+ * exhausted.
+ */
 static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, uint64_t chunk)
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (TS_CHUNK_STEPS - 1), first, end;
@@ -37,11 +40,13 @@ static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, uint64_
 	struct ts_run_search s; /* its own: it forgets the runs that began later only */
 	bool done = ts_run_search_init(&s, q, &c->does, &ignored), is_exact = false;
 
+	if (c->limit && c->limit - 1 < pos)
+		pos = c->limit - 1;
 	/* a run of the chunk itself is sufficient */
 	while (done && !is_exact && (s.best == TS_NO_POS || s.best / TS_CHUNK_STEPS != chunk))
 		is_exact = ts_run_search_prev(&s, q, pos, 1, &first, &end);
 	c->below = chunk;
-	c->last = s.best == TS_NO_POS ? TS_NO_CHUNK : !is_exact || end - 1 >= pos ? chunk : (end - 1) / TS_CHUNK_STEPS;
+	c->last = s.best == TS_NO_POS ? TS_NO_CHUNK : !is_exact ? chunk : (end - 1 < pos ? end - 1 : pos) / TS_CHUNK_STEPS;
 	c->last_start = is_exact ? s.best : TS_NO_POS;
 	ts_run_search_fini(&s);
 	return done;
@@ -59,13 +64,15 @@ static uint16_t parts_below(const struct ts_reg_chunks *c, uint64_t chunk)
 
 /*
  * The chunk, or one before it: the group of chunks to which it belongs is examined, and the others are searched for the last run.
+ * For one hit, the group is examined when there was a question about it before: that takes longer than the search for one run.
  * Returns false if memory is exhausted.
  */
 static bool find_back(struct ts_reg_chunks *c, struct ts_query *q, struct ts_run_chunks *m, uint64_t *chunk)
 {
+	bool is_new = !ts_run_chunks_ask(m, *chunk) && c->is_for_one;
 	uint16_t parts;
 
-	if (!ts_run_chunks_at(m, *chunk, &parts) && !ts_run_chunks_fill(m, q, *chunk, 1))
+	if (!is_new && !ts_run_chunks_at(m, *chunk, &parts) && !ts_run_chunks_fill(m, q, *chunk, 1))
 		return false;
 	for (; ts_run_chunks_at(m, *chunk, &parts); --*chunk) {
 		parts &= parts_below(c, *chunk);
@@ -109,6 +116,7 @@ uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const s
 {
 	uint64_t n = ts_query_n_steps(q), found;
 	struct ts_run_chunks *m;
+	uint16_t parts;
 
 	c->found = TS_NO_CHUNK;
 	if (!n || chunk == TS_NO_CHUNK || (!is_reverse && chunk * TS_CHUNK_STEPS >= n))
@@ -122,6 +130,8 @@ uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const s
 	if (c->n_steps != n)
 		begin(c, q, loc);
 	m = ts_query_run_chunks(q, &c->does);
+	if (c->is_enough && m && !ts_run_chunks_at(m, chunk, &parts))
+		return chunk;
 	found = chunk;
 	if (!m || !(is_reverse ? find_back : find_ahead)(c, q, m, &found))
 		return chunk; /* memory is exhausted: each may have one */

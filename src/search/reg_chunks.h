@@ -18,6 +18,8 @@ struct ts_reg_chunks {
 	uint64_t n_steps;     /* the recording's length when the search began; 0: it has not begun */
 	uint64_t n_groups;    /* the number of groups of chunks (src/query/search/run_chunks.h) that are examined together next */
 	uint64_t limit;       /* set by the caller: a backward search ends before this position; 0: no limit */
+	bool is_for_one;      /* set by the caller: the search ends at the first hit */
+	bool is_enough;       /* set by the caller: the chunk that is asked for is returned if nothing is known of its group yet */
 	uint64_t found;       /* the chunk that a backward search returned last; TS_NO_CHUNK: none, or runs are not known */
 	uint64_t found_start; /* where in that chunk the last steps begin that may write it; TS_NO_POS: unknown */
 	uint64_t last, below; /* no chunk in (last, below] has a write */

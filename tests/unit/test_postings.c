@@ -52,11 +52,44 @@ static void check(uint32_t key, uint32_t value)
 			     prev);
 }
 
+struct range {
+	uint32_t from, to;
+	size_t at; /* the next of values[] */
+	bool is_wrong;
+};
+
+static void take(void *user, uint32_t value)
+{
+	struct range *r = user;
+
+	r->is_wrong |= r->at == n_values || value != values[r->at++] || value < r->from || value >= r->to;
+}
+
+/* Ask for the values of @key in [@from, @to). */
+static void check_range(uint32_t key, uint32_t from, uint32_t to)
+{
+	struct range r = { .from = from, .to = to };
+
+	while (r.at < n_values && values[r.at] < from)
+		r.at++;
+	ts_postings_each_of(&set, key, from, to, take, &r);
+	if (r.is_wrong || (r.at < n_values && values[r.at] < to))
+		ck_abort_msg("%zu values, [%u, %u): not these of them", n_values, from, to);
+}
+
 /* Ask at each value and beside it. */
 static void check_all(uint32_t key)
 {
 	check(key, 0);
 	check(key, UINT32_MAX - 1);
+	check_range(key, 0, UINT32_MAX);
+	for (size_t i = 0; i < n_values; i += 1 + i / 3) {
+		check_range(key, 0, values[i]);
+		for (size_t k = i; k < n_values; k += 1 + k / 3) {
+			check_range(key, values[i], values[k] + 1);
+			check_range(key, values[i] + 1, values[k]);
+		}
+	}
 	for (size_t i = 0; i < n_values; i++) {
 		check(key, values[i]);
 		check(key, values[i] + (values[i] < UINT32_MAX - 1));

@@ -22,6 +22,7 @@ struct ts_run_chunks {
 	uint64_t used;         /* the clock when it was last used; 0: empty */
 	uint64_t n;            /* groups, as many as the recording has */
 	struct group **groups; /* owned; NULL: nothing is known of its chunks */
+	bool *asked;           /* in the same allocation: was a question about one of its chunks? */
 };
 
 struct ts_run_maps {
@@ -73,7 +74,8 @@ struct ts_run_chunks *ts_query_run_chunks(struct ts_query *q, const struct ts_do
 	m = find_map(maps, does);
 	if (!m->used) {
 		m->n = (ts_query_n_steps(q) + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS / N_CHUNKS + 1;
-		m->groups = calloc(m->n, sizeof(struct group *));
+		m->groups = calloc(m->n, sizeof(struct group *) + sizeof(bool));
+		m->asked = m->groups ? (bool *)(m->groups + m->n) : NULL;
 		m->n = m->groups ? m->n : 0;
 		m->does = *does;
 	}
@@ -134,6 +136,14 @@ bool ts_run_chunks_fill(struct ts_run_chunks *m, struct ts_query *q, uint64_t ch
 	}
 	ts_run_search_fini(&s);
 	return done;
+}
+
+bool ts_run_chunks_ask(struct ts_run_chunks *m, uint64_t chunk)
+{
+	bool *asked = &m->asked[chunk / N_CHUNKS], before = *asked;
+
+	*asked = true;
+	return before;
 }
 
 bool ts_run_chunks_at(const struct ts_run_chunks *m, uint64_t chunk, uint16_t *parts)

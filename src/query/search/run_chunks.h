@@ -36,6 +36,9 @@ struct ts_run_chunks *ts_query_run_chunks(struct ts_query *q, const struct ts_do
  */
 bool ts_run_chunks_fill(struct ts_run_chunks *m, struct ts_query *q, uint64_t chunk, uint64_t n_groups);
 
+/* Note a question about @chunk.  Returns whether there was one about its group of chunks before. */
+bool ts_run_chunks_ask(struct ts_run_chunks *m, uint64_t chunk);
+
 /* Set *parts to the parts of @chunk in which such runs have steps.  Returns false if ts_run_chunks_fill() was not called for it. */
 bool ts_run_chunks_at(const struct ts_run_chunks *m, uint64_t chunk, uint16_t *parts);
 

@@ -71,6 +71,10 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, ui
 {
 	uint64_t sum = 0;
 
+	if (__builtin_expect(p < end && *p < 0x80, 1)) {
+		*v = *p;
+		return p + 1;
+	}
 	for (unsigned shift = 0; p < end && shift < 7 * MAX_VARINT; shift += 7) {
 		sum |= (uint64_t)(*p & 0x7f) << shift;
 		if (!(*p++ & 0x80)) {
@@ -258,24 +262,25 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 	return block == end ? TS_NO_POSTING : scan_block(set, block, value, &after);
 }
 
-/* Call @use with each value of a block.  Returns false if its bytes are damaged. */
-static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)(void *user, uint32_t value),
-		      void *user)
+/* Call @use with each value of a block in [@from, @to).  Returns false if its bytes are damaged, or at a value behind them. */
+static bool use_block(const struct ts_postings *set, uint32_t block, uint32_t from, uint32_t to,
+		      void (*use)(void *user, uint32_t value), void *user)
 {
 	const uint8_t *end, *p = bytes_of(set, block, &end);
 	uint32_t v = set->blocks[block].value, delta;
 
-	use(user, v);
-	while (p < end) {
+	for (; v < to; v += delta) {
+		if (v >= from)
+			use(user, v);
+		if (p == end)
+			return true;
 		p = get_varint(p, end, &delta);
 		if (!p || delta >= TS_NO_POSTING - v) {
 			ts_index_blocks_note_damage(set->file);
 			return false;
 		}
-		v += delta;
-		use(user, v);
 	}
-	return true;
+	return false;
 }
 
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value),
@@ -285,7 +290,7 @@ void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void 
 
 	if (!blocks_of(set, i, &block, &end))
 		return;
-	while (block < end && use_block(set, block, use, user))
+	while (block < end && use_block(set, block, 0, UINT32_MAX, use, user))
 		block++;
 }
 
@@ -298,7 +303,7 @@ void ts_postings_each_of(const struct ts_postings *set, uint32_t key, uint32_t f
 		return;
 	block = find_block(set, first, end, from);
 	block = block == end ? first : block;
-	while (block < end && head_of(set, block)->value < to && use_block(set, block, use, user))
+	while (block < end && head_of(set, block)->value < to && use_block(set, block, from, to, use, user))
 		block++;
 }
 

@@ -68,7 +68,7 @@ uint32_t ts_postings_key(const struct ts_postings *set, size_t i);
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value),
 		      void *user);
 
-/* Call @use with all values of @key, if it is there, in [@from, @to), and perhaps with a few outside that range. */
+/* Call @use with each value of @key in [@from, @to), ascending. */
 void ts_postings_each_of(const struct ts_postings *set, uint32_t key, uint32_t from, uint32_t to,
 			 void (*use)(void *user, uint32_t value), void *user);
 

@@ -312,9 +312,9 @@ bool ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to, struct ts
 	return false;
 }
 
-/* The positions of one run that lie in [from, to), of a segment. */
+/* The positions of one run in a segment. */
 struct starts {
-	uint64_t start, from, to;
+	uint64_t start; /* of the segment */
 	void (*use)(void *user, uint64_t pos);
 	void *user;
 };
@@ -322,19 +322,18 @@ struct starts {
 static void use_start(void *user, uint32_t value)
 {
 	const struct starts *s = user;
-	uint64_t pos = s->start + value;
 
-	if (pos >= s->from && pos < s->to)
-		s->use(s->user, pos);
+	s->use(s->user, s->start + value);
 }
 
 void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, uint64_t to,
 			void (*use)(void *user, uint64_t pos), void *user)
 {
-	struct starts starts = { .from = from > TS_MAX_RUN ? from - TS_MAX_RUN : 0, .to = to, .use = use, .user = user };
+	struct starts starts = { .use = use, .user = user };
 
-	for (size_t s = segment_of(r, starts.from); s < r->n_segments && r->segments[s].start < to; s++) {
-		uint64_t start = r->segments[s].start, first = starts.from > start ? starts.from - start : 0;
+	from = from > TS_MAX_RUN ? from - TS_MAX_RUN : 0;
+	for (size_t s = segment_of(r, from); s < r->n_segments && r->segments[s].start < to; s++) {
+		uint64_t start = r->segments[s].start, first = from > start ? from - start : 0;
 		uint64_t end = to - start < UINT32_MAX ? to - start : UINT32_MAX;
 
 		starts.start = start;

@@ -115,7 +115,7 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 	value->len = what->len;
 	value->data = to + what->off;
 	value->known = to + a->room + what->off;
-	if (!ts_query_regs(a->rows.ask->q, pos, a->hits.thread, to, to + a->room, err))
+	if (!ts_hits_read_register(&a->hits, pos, to, to + a->room, err))
 		return false;
 	if (what->is_flag)
 		to[what->off] = to[what->off] >> what->bit & 1;
@@ -351,6 +351,7 @@ static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_nex
 	*got = TS_END;
 	if (from == TS_NO_CHUNK || !need_runs(a, budget, got, err))
 		return false;
+	a->hits.is_late_first = is_back && !a->n_rows;
 	chunk = ts_hits_find_chunk(&a->hits, from, is_back);
 	/* an unexplained change of a chunk's first step is the row of the step before */
 	if (chunk == TS_NO_CHUNK || (is_back ? (chunk + 1) * TS_CHUNK_STEPS <= a->from
@@ -369,7 +370,7 @@ static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_nex
 		return false;
 	ts_hits_drop(&a->hits);
 	a->at = 0;
-	if (may && !ts_hits_take(&a->hits, chunk, is_back && !a->n_rows, err))
+	if (may && !ts_hits_take(&a->hits, chunk, err))
 		return false;
 	a->chunk = !is_back ? chunk + 1 : chunk ? chunk - 1 : TS_NO_CHUNK;
 	a->rows.at = chunk * TS_CHUNK_STEPS;

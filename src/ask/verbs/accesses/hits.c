@@ -625,14 +625,13 @@ static bool take_part(struct ts_hits *h, uint64_t start, uint64_t end, struct ts
 	return set_steps(h, err);
 }
 
-bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err)
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 {
 	struct ts_read_search reads = ts_hits_read_search(h, false);
 
 	if (h->infers_reads && !ts_query_learn_reads(h->q, chunk, h->n_taken++, err))
 		return false;
 	h->may_read = h->infers_reads && ts_query_may_read(h->q, &reads, chunk);
-	h->parts = ts_reg_chunks_parts(&h->reg_chunks, h->q, chunk);
 	h->taken_start = chunk * TS_CHUNK_STEPS;
 	h->taken_end = h->taken_start + TS_CHUNK_STEPS;
 	if (h->taken_end > ts_query_end(h->q))
@@ -641,7 +640,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct 
 		h->taken_end = h->end;
 	h->left = h->taken_end;
 	h->n = 0;
-	h->part = is_late_first && (h->what->kind == TS_WHAT_REG || h->may_read) ? FIRST_PART : TS_CHUNK_STEPS;
+	h->part = h->is_late_first && (h->what->kind == TS_WHAT_REG || h->may_read) ? FIRST_PART : TS_CHUNK_STEPS;
 	return h->taken_start >= h->taken_end || ts_hits_take_more(h, err);
 }
 
@@ -655,6 +654,7 @@ bool ts_hits_take_more(struct ts_hits *h, struct ts_error *err)
 {
 	uint64_t end = h->left;
 
+	h->parts = ts_reg_chunks_parts(&h->reg_chunks, h->q, h->taken_start / TS_CHUNK_STEPS);
 	if (h->reg_chunks.is_ready && h->reg_chunks.found == h->taken_start / TS_CHUNK_STEPS && h->reg_chunks.found_start < end)
 		h->part = end - h->reg_chunks.found_start;
 	h->left = end - h->taken_start > h->part ? end - h->part : h->taken_start;

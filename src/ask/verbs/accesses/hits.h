@@ -20,13 +20,13 @@ void ts_hits_fini(struct ts_hits *h);
 
 /*
  * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step
- * before it.  @is_late_first: only hits of the chunk's last steps may be listed, and ts_hits_have_more() says whether there are
- * earlier ones.
+ * before it.  With h->is_late_first, only hits of the chunk's last steps may be listed, and ts_hits_have_more() says whether there
+ * are earlier steps.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_hits_take(struct ts_hits *h, uint64_t chunk, bool is_late_first, struct ts_error *err);
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
 /* Have no hits, and no chunk. */
 void ts_hits_drop(struct ts_hits *h);

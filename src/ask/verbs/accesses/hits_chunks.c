@@ -25,13 +25,22 @@ static uint64_t find_chunk(const struct ts_hits *h, unsigned accesses, uint64_t 
 	return ts_hits_find_part(h, accesses, h->base, h->base + ts_hits_len(h) - 1, chunk, is_reverse);
 }
 
+bool ts_hits_read_register(const struct ts_hits *h, uint64_t pos, uint8_t *data, uint8_t *known, struct ts_error *err)
+{
+	const struct ts_what *what = h->what;
+
+	if (what->is_pc)
+		return ts_query_regs(h->q, pos, h->thread, data, known, err);
+	return ts_query_first_regs(h->q, pos, h->thread, what->off + what->len, data, known, err);
+}
+
 bool ts_hits_read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 {
 	size_t len = (size_t)ts_hits_len(h), g_len = ts_query_regset(h->q)->g_len;
 
 	if (h->what->kind == TS_WHAT_MEM)
 		return ts_query_mem(h->q, pos, h->process, h->what->addr, len, h->data, h->known, err);
-	if (!ts_query_regs(h->q, pos, h->thread, h->regs, h->regs + g_len, err))
+	if (!ts_hits_read_register(h, pos, h->regs, h->regs + g_len, err))
 		return false;
 	memcpy(h->data, h->regs + h->what->off, len);
 	memcpy(h->known, h->regs + g_len + h->what->off, len);
@@ -105,7 +114,11 @@ static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reve
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
 }
 
-/* Where runs of instructions may write it is looked up if nothing else is in the chunk, and to find the last steps in it. */
+/*
+ * Where runs of instructions may write it is looked up if nothing else is in the chunk, and to find the last steps in it.  The last
+ * steps of a chunk as a rule write a register that is written often: for one row, they are looked at before it is found out where
+ * runs may write it in a group of chunks.
+ */
 static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t best;
@@ -121,6 +134,8 @@ static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse
 		best = ts_nearer(best, find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
 	if (ts_hits_have_more(h))
 		h->reg_chunks.limit = h->left;
+	h->reg_chunks.is_for_one = h->is_late_first;
+	h->reg_chunks.is_enough = best == chunk && h->is_late_first && !ts_hits_have_more(h);
 	if (best != chunk || is_reverse)
 		best = ts_nearer(best, find_by_operands(h, chunk, is_reverse), is_reverse);
 	return best;

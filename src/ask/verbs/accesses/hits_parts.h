@@ -52,6 +52,7 @@ struct ts_hits {
 	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */
 	bool is_whole;          /* the hit of a write or another change covers all of WHAT; else its parts */
 	bool only_changes;      /* omit writes of equal values */
+	bool is_late_first;     /* a backward search has no row yet: the next chunk's last steps are searched first */
 	struct ts_hit *items;   /* owned; by position, kind and address */
 	size_t n, cap;
 	struct ts_buf bytes;
@@ -110,6 +111,14 @@ uint64_t ts_hits_find_part(const struct ts_hits *h, unsigned accesses, uint64_t 
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */
 bool ts_hits_read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err);
+
+/*
+ * Copy the registers of the layout that end with WHAT, which is a register, at @pos to @data, and to @known whether each byte is
+ * known.  The value of a register behind it may be lost, and only the rest of the chunk has it.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ */
+bool ts_hits_read_register(const struct ts_hits *h, uint64_t pos, uint8_t *data, uint8_t *known, struct ts_error *err);
 
 /*
  * Private to hits*.c: sort the hits of a chunk; then make rows of them: merge adjacent hits of one step and kind, and remove

@@ -167,7 +167,7 @@ static enum ts_next next_hit_of_chunk(struct unexplained *x, struct ts_error *er
 static bool take_chunk(struct unexplained *x, struct ts_error *err)
 {
 	for (uint32_t i = 0; i < x->n_processes; i++) {
-		if (!ts_hits_take(&x->hits[i], x->chunk, false, err))
+		if (!ts_hits_take(&x->hits[i], x->chunk, err))
 			return false;
 		x->next[i] = 0;
 	}

@@ -98,10 +98,10 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 {
 	struct ts_steps *b = &c->steps;
 	bool has_ranges = has_inferred(q, c->chunk), is_single = has_ranges || !q->reader->ops->next_plain;
+	struct ts_reader *r = q->reader;
 
 	while (b->n_steps < n && !b->is_failed) {
-		enum ts_next next = is_single ? ts_reader_next(q->reader, b, err)
-					      : ts_reader_next_steps(q->reader, n - b->n_steps, b, err);
+		enum ts_next next = is_single ? ts_reader_next(r, b, err) : ts_reader_next_steps(r, n - b->n_steps, b, err);
 
 		if (next == TS_ITEM) {
 			if (has_ranges)

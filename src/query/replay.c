@@ -44,16 +44,17 @@ void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct 
 	}
 }
 
-/* Call @use with the effects of the step that are of the window's process. */
-static void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
-			    void (*use)(struct ts_replay *v, const struct ts_steps *b,
-					const struct ts_effect *e))
+/* Call @use with the effects of the step that are of the window's process, but not with those on registers. */
+static inline void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
+				   void (*use)(struct ts_replay *v, const struct ts_steps *b,
+					       const struct ts_effect *e))
 {
 	struct ts_step_effects all = ts_step_effects(b, s);
 	const struct ts_effect *e;
 
 	while ((e = ts_step_effects_next(&all))) {
-		if (ts_timeline_process(v->tl, all.thread) == v->process || e->kind == TS_FX_UNSEEN)
+		if (e->kind > TS_FX_REG_READ &&
+		    (ts_timeline_process(v->tl, all.thread) == v->process || e->kind == TS_FX_UNSEEN))
 			use(v, b, e);
 	}
 }

@@ -440,6 +440,39 @@ def input_is_named_by_the_call_and_its_bytes():
 
 
 @case
+def input_by_several_buffers_is_named_by_its_place_among_all_bytes():
+    """readv, preadv from offset 100, recvmsg; three bytes at 0x3100 and then, of at most four, two at 0x3010."""
+    words = (0x3100, 3, 0x3010, 4)
+    vectors = b"".join(w.to_bytes(8, "little") for w in words)
+    header = b"".join(w.to_bytes(8, "little") for w in (0, 0, 0x3200, 2, 0, 0, 0))
+    for nr, args, call in ((19, [4, 0x3200, 2], "readv(0x4, 0x3200, 0x2) = 0x5"), (295, [4, 0x3200, 2, 100], "preadv(0x4, 0x3200, 0x2) = 0x5"),
+                           (47, [4, 0x3300, 0], "recvmsg(0x4, 0x3300, 0x0) = 0x5")):
+        pathlib.Path("parts.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
+            1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x0f\x05" * 9), _ucir2.map_(0x3000, 0x1000, 3),
+            _ucir2.write(0x3200, vectors), _ucir2.write(0x3300, header)), _ucir2.frame(
+                1, 1, _ucir2.jmp(0x1000), _ucir2.step(2),
+                _ucir2.syscall(nr, 5, args, _ucir2.write(0x3100, b"abc"), _ucir2.write(0x3010, b"de")), _ucir2.step(2), _ucir2.step(2))))
+        for what, first, last, text in ("0x3101", 1, 1, "b"), ("0x3010,2", 3, 4, "de"), ("0x3011", 4, 4, "e"):
+            row = json.loads(query("parts.ucir", f"why {what} inputs", "--json").stdout.splitlines()[0])
+            where = f"byte {first}" if first == last else f"bytes {first} to {last}"
+            file = f", from file offset {100 + first}" if nr == 295 else ""
+            assert row["kind"] == "input" and row["instruction"] == f'{call}, {where} of descriptor 4{file}: "{text}"', row
+
+
+@case
+def the_offset_of_pread_is_shown_where_it_is_one_register():
+    """ARM has it in a pair of registers, after one that has no meaning."""
+    for arch, code, nr, args, file in (("x86_64", b"\x0f\x05", 17, [4, 0x3000, 8, 32], ", from file offset 33"),
+                                       ("arm", bytes.fromhex("000000ef"), 180, [4, 0x3000, 8, 999, 32, 0], "")):
+        pathlib.Path("pread.ucir").write_bytes(_ucir2.ucir2(arch, _ucir2.keyframe(
+            1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, code * 9), _ucir2.map_(0x3000, 0x1000, 3)), _ucir2.frame(
+                1, 1, _ucir2.jmp(0x1000), _ucir2.step(len(code)), _ucir2.syscall(nr, 3, args, _ucir2.write(0x3000, b"abc")),
+                _ucir2.step(len(code)), _ucir2.step(len(code)))))
+        row = json.loads(query("pread.ucir", "why 0x3001 inputs", "--json").stdout.splitlines()[0])
+        assert row["instruction"] == f'pread64(0x4, 0x3000, 0x8) = 0x3, byte 1 of descriptor 4{file}: "b"', row
+
+
+@case
 def input_by_a_mapped_file_is_named_by_its_offset():
     """mmap of x86-64 counts bytes, mmap2 of ARM pages; what is mapped without a file has no offset."""
     for arch, code, nr, args in (("x86_64", b"\x0f\x05", 9, [0, 0x2000, 1, 2, 7, 0x5000]), ("arm", bytes.fromhex("000000ef"), 192, [0, 0x2000, 1, 2, 7, 5]),

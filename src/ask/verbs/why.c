@@ -81,15 +81,27 @@ struct input_place {
 
 #define NO_OFFSET UINT64_MAX
 
-/* Calls that fill a buffer with as many bytes as they return: which arguments are the buffer and the descriptor. */
+/* Calls that fill a buffer, or several one after the other, with as many bytes as they return: their arguments. */
 static const struct filler {
 	const char *name;
+	enum { ONE_BUFFER, VECTOR, MESSAGE } kind; /* the argument is its address, that of struct iovecs, of a struct msghdr */
 	int8_t buffer, descriptor; /* -1: it has none */
 } fillers[] = {
-	{ "getcwd", 0, -1 },	{ "getdents64", 1, 0 }, { "getrandom", 0, -1 }, { "pread64", 1, 0 },
-	{ "read", 1, 0 },	{ "readlink", 1, -1 },	{ "readlinkat", 2, -1 }, { "recv", 1, 0 },
-	{ "recvfrom", 1, 0 },
+	{ "getcwd", ONE_BUFFER, 0, -1 },    { "getdents64", ONE_BUFFER, 1, 0 }, { "getrandom", ONE_BUFFER, 0, -1 },
+	{ "pread64", ONE_BUFFER, 1, 0 },    { "preadv", VECTOR, 1, 0 },		{ "preadv2", VECTOR, 1, 0 },
+	{ "read", ONE_BUFFER, 1, 0 },	    { "readlink", ONE_BUFFER, 1, -1 },	{ "readlinkat", ONE_BUFFER, 2, -1 },
+	{ "readv", VECTOR, 1, 0 },	    { "recv", ONE_BUFFER, 1, 0 },	{ "recvfrom", ONE_BUFFER, 1, 0 },
+	{ "recvmsg", MESSAGE, 1, 0 },
 };
+
+/* Bytes [from, to] of what a call filled in. */
+struct filled {
+	const struct filler *by; /* NULL: none of these calls */
+	uint64_t from, to;
+};
+
+/* The number of struct iovec that a call may have, UIO_MAXIOV. */
+#define MAX_VECTORS 1024u
 
 static bool has_failed(const struct ts_query *q, const struct ts_event *e)
 {
@@ -196,30 +208,85 @@ static void put_file_place(const struct ts_query *q, const struct ts_event_at *h
 	if (descriptor < 0)
 		return;
 	ts_buf_printf(text, " of descriptor %" PRIu64, number);
-	if (!strcmp(name, "pread64") && e->n_args > 3)
-		offset = e->args[3];
-	else if (!strcmp(name, "read"))
+	if (!strncmp(name, "pread", 5) && e->n_args > 3 && ts_query_regset(q)->arch->addr_bits == 64)
+		offset = e->args[3]; /* of preadv2 -1 (NO_OFFSET) is the place in the file; elsewhere it has two registers */
+	else if (!strcmp(name, "read") || !strcmp(name, "readv"))
 		offset = file_offset(q, ts_query_n_events_below(q, TS_EV_SYSCALL, h->step), number);
 	if (offset != NO_OFFSET)
 		ts_buf_printf(text, ", from file offset %" PRIu64, offset + from);
 }
 
-/*
- * Returns the entry in fillers of a call that filled a buffer with the byte at @addr; NULL if it is another
- * call.
- */
-static const struct filler *find_filler(const struct ts_query *q, const struct ts_event *e, uint64_t addr)
+/* A word of the program's memory as it was when it made the call; false if it is unknown. */
+static bool get_word(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, uint64_t *val)
 {
+	const struct ts_arch *arch = ts_query_regset(q)->arch;
+	size_t len = arch->addr_bits / 8;
+	uint8_t data[8], known[8];
+	struct ts_error ignored = { 0 };
+
+	if (!ts_virtual_mem(q, pos, process, addr, len, data, known, &ignored) || memchr(known, 0, len))
+		return false;
+	*val = 0;
+	for (size_t i = 0; i < len; i++)
+		*val |= (uint64_t)data[i] << 8 * (arch->is_big_endian ? len - 1 - i : i);
+	return true;
+}
+
+/* Does the buffer at @addr, which has the bytes from the @at-th to before @end, have the place? */
+static bool is_in_buffer(const struct input_place *place, uint64_t addr, uint64_t at, uint64_t end, struct filled *filled)
+{
+	if (place->first < addr || place->last < place->first || place->last - addr >= end - at)
+		return false;
+	filled->from = at + (place->first - addr);
+	filled->to = at + (place->last - addr);
+	return true;
+}
+
+/* Find the place among @n buffers whose struct iovecs are at @vector. */
+static bool is_in_vector(struct ts_query *q, const struct ts_event_at *h, const struct input_place *place, uint64_t vector,
+			 uint64_t n, struct filled *filled)
+{
+	unsigned word = ts_query_regset(q)->arch->addr_bits / 8;
+	uint64_t at = 0, addr, len, end = h->event.ret;
+
+	for (uint64_t i = 0; i < n && i < MAX_VECTORS && at < end; i++) {
+		if (!get_word(q, h->step, place->process, vector + 2 * i * word, &addr) ||
+		    !get_word(q, h->step, place->process, vector + (2 * i + 1) * word, &len))
+			return false;
+		len = len < end - at ? len : end - at;
+		if (is_in_buffer(place, addr, at, at + len, filled))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* Find out whether the call filled in the place; filled->by stays NULL if it is another call. */
+static void find_filler(struct ts_query *q, const struct ts_event_at *h, const struct input_place *place, struct filled *filled)
+{
+	const struct ts_event *e = &h->event;
+	unsigned word = ts_query_regset(q)->arch->addr_bits / 8;
 	char buf[64];
 	const char *name = name_of(q, e, buf, sizeof(buf));
 
 	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]) && !has_failed(q, e); i++) {
-		uint64_t at = e->n_args > fillers[i].buffer ? e->args[fillers[i].buffer] : 0;
+		const struct filler *f = &fillers[i];
+		uint64_t at, n;
+		bool is_it;
 
-		if (!strcmp(name, fillers[i].name) && e->n_args > fillers[i].buffer && addr >= at && addr - at < e->ret)
-			return &fillers[i];
+		if (strcmp(name, f->name) != 0 || e->n_args <= (unsigned)f->buffer + (f->kind == VECTOR))
+			continue;
+		at = e->args[f->buffer];
+		if (f->kind == ONE_BUFFER)
+			is_it = is_in_buffer(place, at, 0, e->ret, filled);
+		else if (f->kind == VECTOR)
+			is_it = is_in_vector(q, h, place, at, e->args[f->buffer + 1], filled);
+		else
+			is_it = get_word(q, h->step, place->process, at + 3 * word, &n) &&
+				get_word(q, h->step, place->process, at + 2 * word, &at) && is_in_vector(q, h, place, at, n, filled);
+		if (is_it)
+			filled->by = f;
 	}
-	return NULL;
 }
 
 /*
@@ -228,18 +295,19 @@ static const struct filler *find_filler(const struct ts_query *q, const struct t
  * buffer there, or to the only call.
  */
 static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, const struct input_place *place,
-					   const struct filler **filler)
+					   struct filled *filled)
 {
 	const struct ts_event_at *h, *found = NULL;
 	unsigned n = 0;
 
-	*filler = NULL;
+	filled->by = NULL;
 	for (uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
 	     (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step == pos; i++) {
 		if (!place->is_memory && h->thread != place->thread)
 			continue;
-		*filler = place->is_input ? find_filler(q, &h->event, place->first) : NULL;
-		if (*filler)
+		if (place->is_input)
+			find_filler(q, h, place, filled);
+		if (filled->by)
 			return h;
 		found = n++ ? NULL : h;
 	}
@@ -274,21 +342,20 @@ static bool maps_file(const struct ts_query *q, const struct ts_event *e, uint64
 static bool put_input_text(struct ts_query *q, uint64_t pos, const struct input_place *place, struct ts_buf *text,
 			   struct ts_error *err)
 {
-	const struct filler *f;
-	const struct ts_event_at *h = find_call(q, pos, place, &f);
+	struct filled filled;
+	const struct ts_event_at *h = find_call(q, pos, place, &filled);
 	uint64_t at;
 
 	if (!h)
 		return true;
 	put_call(q, &h->event, text);
-	if (!f && place->is_input && place->is_memory && maps_file(q, &h->event, place->first, &at)) {
+	if (!filled.by && place->is_input && place->is_memory && maps_file(q, &h->event, place->first, &at)) {
 		ts_buf_printf(text, ", of descriptor %" PRIu32 ", from file offset %" PRIu64, (uint32_t)h->event.args[4], at);
 		return put_input_bytes(q, pos, place->process, place->first, place->last, text, err);
 	}
-	if (!f)
+	if (!filled.by)
 		return true;
-	at = h->event.args[f->buffer];
-	put_file_place(q, h, f->name, f->descriptor, place->first - at, place->last - at, text);
+	put_file_place(q, h, filled.by->name, filled.by->descriptor, filled.from, filled.to, text);
 	return put_input_bytes(q, pos, place->process, place->first, place->last, text, err);
 }
 

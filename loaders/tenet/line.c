@@ -228,7 +228,7 @@ static inline bool has_all_digits(const struct scan *s, const uint8_t *p, unsign
 	return __builtin_expect(n <= (size_t)(s->end - p) && (n < 16 || !(classes[p[16]] & DIGIT)), 1);
 }
 
-/* A number of at most @bits bits, 32 or 64.  Returns false if there are no digits, or too many. */
+/* A number of at most @bits bits, 32 or 64.  Returns false if no digits follow, or too many. */
 static inline bool take_number(struct scan *s, unsigned bits, uint64_t *value)
 {
 	const uint8_t *p = s->p;

@@ -120,7 +120,7 @@ void ts_recorded_put_pc(const struct ts_query *q, uint64_t pc, bool has_pc, uint
 		ts_arch_put(set->arch, data + reg->off, reg->len, pc);
 }
 
-/* The nearest cached registers of the thread at or before @pos in its chunk; NULL if there are none. */
+/* The nearest cached registers of the thread at or before @pos in its chunk; NULL if none is found. */
 static struct cached_regs *nearest_regs(struct ts_query *q, uint64_t pos, uint32_t thread)
 {
 	struct cached_regs *best = NULL;

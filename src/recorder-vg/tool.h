@@ -132,7 +132,7 @@ extern struct ts_thread ts_threads[TS_MAX_THREADS];
 /* The stack pointer when the program began. */
 extern Addr ts_first_sp;
 
-/* The system's number of a thread; 0 if there is no such thread. */
+/* The system's number of a thread; 0 if the thread does not exist. */
 UInt ts_threads_lwp(ThreadId tid);
 
 /* Log the registers of a thread. */
@@ -215,7 +215,7 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 
 /* -------------------------------------------------------------------------------- translate.c */
 
-/* Valgrind's callback: add the code that logs a block's executions. */
+/* Valgrind's callback: add the code that logs a block's executions.  Returns the new block, which Valgrind frees. */
 IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		   const VexArchInfo *host, IRType guest_word, IRType host_word);
 

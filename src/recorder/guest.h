@@ -111,7 +111,7 @@ struct ts_guest {
 /* Returns the processor that QEMU calls @target, a constant; NULL if it cannot be recorded. */
 const struct ts_guest *ts_guest_find(const char *target);
 
-/* What is recorded; constant after the first instruction. */
+/* The settings of the recording; constant after the first instruction. */
 extern const struct ts_guest *ts_guest;
 
 #endif

@@ -256,7 +256,7 @@ extern const struct grammar_text grammar_texts[];
 
 /*
  * Returns the built-in grammar called @name, a constant.
- * Returns NULL if there is no such grammar.
+ * Returns NULL if no grammar has this name.
  */
 const struct grammar_text *grammar_find(const char *name);
 

@@ -18,7 +18,7 @@ struct pair {
 	uint32_t process[2];
 };
 
-/* What is looked at for each step of a chunk.  More instructions have it than are decoded at a time. */
+/* What is examined for each step of a chunk.  More instructions have it than are decoded at a time. */
 #define N_BRIEFS 32768u /* a power of two */
 struct brief {
 	uint64_t pc;
@@ -46,7 +46,7 @@ struct ts_insns {
 	uint64_t clock;
 	struct ts_insn_room room;
 	struct ts_decoded aside;              /* outside of the cache */
-	uint64_t aside_end;                   /* the position after its step; 0: there is none */
+	uint64_t aside_end;                   /* the position after its step; 0: none */
 	struct code_window window;
 };
 
@@ -315,7 +315,7 @@ static bool read_code(struct ts_query *q, uint64_t at, uint32_t process, uint64_
 	return true;
 }
 
-/* See ts_decoded: so many bytes, or any if the instruction is repeated or reads what no transfer names. */
+/* See ts_decoded: the number of bytes, or any if the instruction is repeated or reads what no transfer names. */
 static uint32_t count_read(const struct ts_operands *ops)
 {
 	uint32_t counted = 0, named = 0, n = 0;

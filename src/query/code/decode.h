@@ -24,7 +24,7 @@ struct ts_decoded {
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
 	struct ts_does does;             /* what it writes, whether or not it completed */
-	uint32_t n_read;                 /* the recording has all its reads if these are so many bytes; 0: it reads no memory */
+	uint32_t n_read;                 /* the number of bytes that it reads, if the recording has all its reads; 0: it reads no memory */
 	struct ts_op_mode mode;
 	size_t len; /* the number of known bytes; the instruction has ops.len bytes */
 	uint8_t bytes[TS_MAX_INSN];
@@ -32,7 +32,7 @@ struct ts_decoded {
 	struct ts_operands ops;
 };
 
-/* What is known of an instruction without its operands. */
+/* The facts of an instruction without its operands. */
 struct ts_insn_brief {
 	struct ts_does does;
 	uint32_t n_read;    /* as in struct ts_decoded */
@@ -97,7 +97,7 @@ const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, s
 /*
  * Set *len to the length in bytes of the instruction of step @pos.  It is @recorded, the length in the step,
  * unless the recording guesses_lengths (struct ts_facts) and instructions are decoded; then it is the length
- * of the decoded instruction, 0 if there is no instruction.
+ * of the decoded instruction, 0 if the bytes are not an instruction.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).

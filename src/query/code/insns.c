@@ -35,7 +35,7 @@ bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded 
 	return true;
 }
 
-/* The event that came instead of what the instruction of the step does; NULL if there is none. */
+/* The event that came instead of what the instruction of the step does; NULL if none is found. */
 static const struct ts_event *find_stop(const struct ts_steps *b, const struct ts_step *st)
 {
 	for (uint32_t i = 0; i < st->n_effects; i++) {

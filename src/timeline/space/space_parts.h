@@ -50,7 +50,7 @@ ts_group_bits ts_space_hunt;
 /* The number of a layer in the image's maps; not 0. */
 uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer);
 
-/* What ts_space_paint() takes bytes from. */
+/* The sources of the bytes of ts_space_paint(). */
 struct ts_painting {
 	const struct ts_space *sp;
 	const struct ts_image *image; /* below all layers; NULL: only what the recording shows */

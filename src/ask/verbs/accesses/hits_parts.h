@@ -69,7 +69,7 @@ struct ts_hits {
 	bool is_open;           /* the reads of some steps cannot be derived */
 	uint16_t parts;         /* those of the chunk that was taken last in which an instruction may write WHAT, a register */
 	uint64_t taken_start, taken_end; /* the steps of the chunk that was taken last */
-	uint64_t left;          /* those before this one have not been looked at */
+	uint64_t left;          /* those before this one have not been examined */
 	uint64_t part;          /* the number of steps of the next part */
 	bool is_failed;         /* memory is exhausted */
 };

@@ -7,6 +7,7 @@
 #include "cause_parts.h"
 #include "src/base/collections/vec.h"
 #include "src/query/paging.h"
+#include "writes.h"
 
 /*
  * Values of a question that are looked up before the answer is cut.  What waits then is not cut at once: each task gets a share,
@@ -276,6 +277,20 @@ static bool take_start(struct ts_cause *c, const struct ts_cause_task *t, struct
 
 /* ---------------------------------------------------------------------------------------------------- search */
 
+/* Bytes that the system wrote or mapped: those that mremap(2) moved come from where they were. */
+static bool take_system(struct ts_cause *c, const struct ts_cause_task *t, const struct ts_writer *w,
+		       const struct ts_location *loc, struct ts_error *err)
+{
+	struct ts_location moved = *loc, rest = *loc;
+	struct ts_moved m;
+
+	moved.mask = loc->kind == TS_IN_MEMORY && ts_step_moves(c->q, w->pos, &m) ? ts_location_overlap(loc, m.to, m.len) : 0;
+	rest.mask &= ~moved.mask;
+	if (rest.mask)
+		take_leaf(c, t, w, &rest);
+	return !moved.mask || take_step(c, t, w, &moved, err);
+}
+
 static bool take_writer(struct ts_cause *c, const struct ts_cause_task *t, const struct ts_writer *w,
 			struct ts_error *err)
 {
@@ -288,6 +303,8 @@ static bool take_writer(struct ts_cause *c, const struct ts_cause_task *t, const
 	push(c, &rest);
 	if (w->kind == TS_WRITER_STEP)
 		return take_step(c, t, w, &loc, err);
+	if (w->kind == TS_WRITER_INPUT || w->kind == TS_WRITER_MAP)
+		return take_system(c, t, w, &loc, err);
 	take_leaf(c, t, w, &loc);
 	return true;
 }

@@ -246,6 +246,24 @@ static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_m
 	return st != NULL;
 }
 
+/* The bytes that come from others and that mremap(2) moves, at their new addresses. */
+static void add_moved_dest(struct ts_flow *f, uint64_t pos, uint32_t process)
+{
+	struct ts_moved m;
+	const struct ts_taint_line *line;
+	uint64_t at, end;
+
+	if (!ts_step_moves(f->q, pos, &m))
+		return;
+	end = m.from + m.len;
+	for (at = m.from; at < end && (line = ts_taint_line(&f->taint, process, at, end - 1)); at = line->addr + 16) {
+		f->is_full |= f->n_dest == TS_FLOW_MAX_DEST;
+		if (f->is_full)
+			return;
+		f->dest[f->n_dest++] = (struct ts_location){ TS_IN_MEMORY, process, line->addr + (m.to - m.from), ts_mask(0, 16) };
+	}
+}
+
 static bool loses_registers(const struct ts_steps *b, const struct ts_step *st)
 {
 	for (uint32_t i = 0; i < st->n_effects; i++) {
@@ -262,7 +280,7 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 	const struct ts_steps *b;
 	const struct ts_step *st = d ? ts_query_step(f->q, pos, &b, err) : NULL;
 	uint32_t thread = st ? st->thread : 0;
-	bool is_insn = d && d->is_insn;
+	bool is_insn = d && d->is_insn, may_move = !is_insn || d->ops.flow == TS_OP_SYSCALL;
 
 	f->n_dest = 0;
 	f->is_full = false;
@@ -286,6 +304,8 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 	f->n_registers = f->n_dest;
 	if (!f->is_physical && !add_effects(f, pos, is_insn, true, err))
 		return false;
+	if (may_move && !f->is_physical)
+		add_moved_dest(f, pos, ts_query_process(f->q, thread));
 	f->taint.is_cut |= f->is_full;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/query/paging.h"
+#include "writes.h"
 
 /* Orders after those of all operands. */
 #define ADDRESS_ORDER 100u
@@ -543,6 +544,20 @@ static bool take_reads(struct work *w, struct ts_error *err)
 	return st != NULL;
 }
 
+/* Bytes that mremap(2) moved.  Returns false if the step moved none of them. */
+static bool take_moved(struct work *w)
+{
+	struct ts_location from = *w->loc;
+	struct ts_moved m;
+
+	if (from.kind != TS_IN_MEMORY || !ts_step_moves(w->q, w->pos, &m))
+		return false;
+	from.mask = ts_location_overlap(&from, m.to, m.len);
+	from.base += m.from - m.to;
+	add_place(w, from, 0, true);
+	return from.mask != 0;
+}
+
 /* ------------------------------------------------------------------------------------------------- sources */
 
 /* In the order of the operands; sources of one operand stay as they came. */
@@ -574,6 +589,8 @@ bool ts_sources_find(struct ts_sources *s, struct ts_query *q, uint64_t pos, con
 	w.d = ts_query_insn(q, pos, err);
 	if (!w.d)
 		return false;
+	if ((!w.d->is_insn || w.d->ops.flow == TS_OP_SYSCALL) && take_moved(&w))
+		return true;
 	if (!w.d->is_insn)
 		return take_reads(&w, err);
 	if (w.d->ops.n_mem || w.d->ops.is_repeated || selects(&w.d->ops)) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/arch/syscall_name.h"
+
 bool ts_step_has_event(const struct ts_steps *b, const struct ts_step *st, uint32_t kinds)
 {
 	for (uint32_t i = 0; i < st->n_effects; i++) {
@@ -22,6 +24,24 @@ bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, cons
 		return false;
 	return (d && d->is_insn && d->ops.flow == TS_OP_SYSCALL) ||
 	       ts_step_has_event(b, st, 1u << TS_EV_SYSCALL);
+}
+
+bool ts_step_moves(const struct ts_query *q, uint64_t pos, struct ts_moved *m)
+{
+	enum { PAGE = 4096 }; /* the kernel moves whole ones; a result that is no multiple of it is an error */
+	const struct ts_event_at *h = ts_query_find_event(q, TS_EV_SYSCALL, pos, false);
+	const struct ts_event *e = h ? &h->event : NULL;
+	char text[64];
+	const char *name;
+
+	if (!h || h->step != pos || !e->has_ret || e->n_args < 3 || e->ret % PAGE || e->ret == e->args[0])
+		return false;
+	name = ts_syscall_name(ts_query_regset(q)->arch, e->number, text, sizeof(text));
+	if (!name || strcmp(name, "mremap") != 0)
+		return false;
+	*m = (struct ts_moved){ e->args[0], e->ret, e->args[1] < e->args[2] ? e->args[1] : e->args[2] };
+	m->len += -m->len % PAGE;
+	return m->len != 0;
 }
 
 /* -------------------------------------------------------------------------------------------- by operands */

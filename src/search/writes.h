@@ -49,6 +49,19 @@ bool ts_step_omits(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_location *loc,
 		    uint64_t *at, uint64_t *mask);
 
+/* Memory that mremap(2) moved: [from, from + len) came to [to, to + len). */
+struct ts_moved {
+	uint64_t from, to, len;
+};
+
+/*
+ * Did step @pos move memory?
+ *
+ * Returns true with *m set if the recording has a call of mremap(2) there whose result is another address.
+ * Returns false otherwise.
+ */
+bool ts_step_moves(const struct ts_query *q, uint64_t pos, struct ts_moved *m);
+
 /*
  * Set *mask to the bytes of @loc (registers, flags, or the pc) that the operands of @d, the instruction of step @pos, write.
  *

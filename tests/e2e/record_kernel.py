@@ -82,6 +82,25 @@ add_case("what calls change beside their arguments", what_calls_change_beside_th
 add_case("what calls change beside their arguments, with QEMU", what_calls_change_beside_their_arguments, "--with", "qemu")
 
 
+def what_mremap_moved_comes_from_where_it_was(*options):
+    """The byte that was read goes on in the new mapping, and the constant comes from it."""
+    done = record("kernel.ucir", build("moved.c", "moved", "-O0 -w"), options=options, input="abcd")
+    assert done.returncode == 0 and "unexplained 0" in done.stderr, done
+    read, moved = done.stdout.split()
+    calls = {e["name"]: e["position"] for e in ask("events", "syscall")}
+    chain = ask("why", f"{moved},2", "at", str(calls["mremap"] + 1), "depth", "9")
+    assert chain[0]["position"] == calls["mremap"] and chain[0]["place"] == f"{moved},2", chain
+    assert [r["value"] for r in chain if r["kind"] == "constant"] == [hex(ord("k"))], chain
+    assert [(r["place"], r["value"]) for r in chain if r["kind"] == "input"] == [(f"{read},1", hex(ord("c")))], chain
+    read_at = min(r["position"] for r in chain if r["kind"] == "input")
+    hops = ask("flows", f"{read},1", "at", str(read_at + 1))
+    assert any((r["position"], r["kind"], r["place"]) == (calls["mremap"], "copy", f"{moved},1") for r in hops), hops
+
+
+add_case("what mremap moved comes from where it was", what_mremap_moved_comes_from_where_it_was)
+add_case("what mremap moved comes from where it was, with QEMU", what_mremap_moved_comes_from_where_it_was, "--with", "qemu")
+
+
 @case
 def a_part_of_a_file_that_is_mapped_over_the_whole_is_written_once():
     done = record("again.ucir", build("again.c", "again"))

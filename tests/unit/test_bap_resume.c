@@ -195,6 +195,32 @@ START_TEST(as_many_calls_as_are_kept_go_with_a_decode_point)
 }
 END_TEST
 
+/* The instruction runs twice, and its call waits once: the second execution has none.  Another call goes on waiting. */
+START_TEST(a_call_that_was_taken_waits_no_longer)
+{
+	struct ts_reader *r;
+	struct ts_steps steps;
+
+	ts_buf_reset(&file);
+	bap_text(&file, X64);
+	bap_text_line(&file, "step 1000 0 90");
+	bap_text_line(&file, "call 3000 0 61 1 2");
+	bap_text_line(&file, "call 2000 0 60 1 2");
+	for (unsigned i = 0; i < 2; i++)
+		bap_text_line(&file, "step 2000 0 0f05 rax=60/8");
+	bap_text_line(&file, "step 2002 0 90");
+	load();
+	r = rec->ops->reader(rec, &err);
+	ts_steps_init(&steps);
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_ITEM);
+	ck_assert_uint_eq(steps.n_events, 1);
+	ck_assert_uint_eq(steps.events[0].number, 0x60);
+	ts_steps_fini(&steps);
+	ts_reader_close(r);
+}
+END_TEST
+
 /* The registers of threads that the reader no longer keeps are unknown, too. */
 START_TEST(after_damage_no_register_of_any_thread_is_known)
 {
@@ -222,4 +248,5 @@ UNIT_FIXTURE_SUITE("bap_resume", setup, teardown, an_index_whose_entries_do_not_
 		   a_decode_point_that_was_truncated_is_refused,
 		   a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
 		   as_many_calls_as_are_kept_go_with_a_decode_point,
+		   a_call_that_was_taken_waits_no_longer,
 		   after_damage_no_register_of_any_thread_is_known)

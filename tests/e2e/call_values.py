@@ -233,7 +233,9 @@ def go_has_arguments_and_results_in_registers():
     pathlib.Path("values.go").write_text(GO)
     subprocess.run(["go", "build", "-o", "values-go", "values.go"], check=True, timeout=LIMIT,
                    env={**os.environ, "GOCACHE": os.path.abspath("go-cache"), "GO111MODULE": "off", "GOTOOLCHAIN": "local"})
-    record("go.ucir", "./values-go")
+    if "Valgrind does not know an instruction" in record("go.ucir", "./values-go").stderr:
+        # Valgrind claims RDTSCP also where a virtual machine's processor has it not, and Go's runtime then executes it
+        record("go.ucir", "./values-go", options=("--with", "qemu"))
     done = subprocess.run([TRACESTUB, "query", "--quiet", "go.ucir", "calls", "main.*", "--json"], capture_output=True, text=True, timeout=LIMIT)
     got = {row["callee"]: row for row in map(json.loads, done.stdout.splitlines()[:-1])}
     assert got["main.half"]["arguments"] == ["5.0"] and got["main.half"]["result"] == "2.5", got["main.half"]

@@ -276,7 +276,7 @@ static Addr page_up(Addr addr)
 	return (addr + PAGE - 1) & ~(Addr)(PAGE - 1);
 }
 
-/* The break need not lie between pages: Valgrind clears the part of its page that is behind it. */
+/* The break may lie inside a page.  Valgrind then clears the rest of that page. */
 static void on_brk(Addr addr, SizeT len, ThreadId)
 {
 	Addr start = page_up(addr), end = page_up(addr + len);

@@ -28,7 +28,7 @@ bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, cons
 
 bool ts_step_moves(const struct ts_query *q, uint64_t pos, struct ts_moved *m)
 {
-	enum { PAGE = 4096 }; /* the kernel moves whole ones; a result that is no multiple of it is an error */
+	enum { PAGE = 4096 }; /* the kernel moves whole pages; a result that is not a multiple of a page is an error */
 	const struct ts_event_at *h = ts_query_find_event(q, TS_EV_SYSCALL, pos, false);
 	const struct ts_event *e = h ? &h->event : NULL;
 	char text[64];

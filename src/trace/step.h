@@ -144,10 +144,10 @@ struct ts_event {
 
 #define TS_SI_KERNEL 0x80 /* si_code: sent by the kernel, for no reason that it names; asm-generic/siginfo.h */
 
-/* Did the kernel send the signal without the address of a fault?  Its si_addr is 0 then, which is no address. */
+/* Did the kernel send SIGBUS or SIGSEGV (gdb's 10 and 11) without the address of the fault?  Its si_addr is 0, which is no address. */
 static inline bool ts_event_lacks_address(const struct ts_event *ev)
 {
-	return ev->has_ret && ev->ret == TS_SI_KERNEL && !ev->addr;
+	return ev->has_ret && ev->ret == TS_SI_KERNEL && !ev->addr && (ev->number == 10 || ev->number == 11);
 }
 
 /* An event and the step that it belongs to. */

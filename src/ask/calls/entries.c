@@ -15,7 +15,7 @@
 #include "src/base/collections/vec.h"
 #include "src/query/search/call_list.h"
 
-/* Executions that are examined before it is counted for which functions that is worth it: so many, and of calls this part. */
+/* The executions, and the part of the calls, that are examined before the functions worth a search are counted. */
 #define MIN_LOOKED 256u
 #define CALLS_A_LOOK 64u
 

@@ -22,7 +22,7 @@ struct ts_stepped {
 void ts_stepped_init(struct ts_stepped *s, struct ts_query *q, uint32_t thread, uint64_t from, uint64_t to, bool is_reverse);
 
 /*
- * The next call, in the direction of the cursor.  Its kind is TS_CALL_RETURN if the thread goes on just behind it; its end is
+ * The next call, in the direction of the cursor.  Its kind is TS_CALL_RETURN if the thread continues right after the call; its end is
  * also known if the thread goes on a few instructions later.  Its target is TS_NO_PC if the operand does not determine it.
  * The index must have its calls.
  *

@@ -226,9 +226,7 @@ static bool get_word(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 
 	if (!ts_virtual_mem(q, pos, process, addr, len, data, known, &ignored) || memchr(known, 0, len))
 		return false;
-	*val = 0;
-	for (size_t i = 0; i < len; i++)
-		*val |= (uint64_t)data[i] << 8 * (arch->is_big_endian ? len - 1 - i : i);
+	*val = ts_arch_get(arch, data, len);
 	return true;
 }
 

@@ -69,7 +69,7 @@ void ts_insns_free(struct ts_insns *x)
 
 /*
  * The last chunk up to @chunk in which one of @len bytes at @addr may have become another one; TS_NO_CHUNK if
- * there is none.
+ * none is found.
  */
 static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t addr, unsigned len,
 			    uint64_t chunk)
@@ -214,7 +214,7 @@ static bool ran_before(struct ts_query *q, uint64_t pos, const struct ts_decoded
 
 /*
  * The condition that the IT instruction which ends before byte @it of the @len bytes before @d's instruction gives it; 16:
- * there is none.  *n becomes the number of instructions between them.
+ * it gives none.  *n becomes the number of instructions between them.
  */
 static unsigned condition_from(const uint8_t *code, unsigned len, unsigned it, unsigned *n)
 {

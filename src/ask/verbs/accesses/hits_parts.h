@@ -114,7 +114,7 @@ bool ts_hits_read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err);
 
 /*
  * Copy the registers of the layout that end with WHAT, which is a register, at @pos to @data, and to @known whether each byte is
- * known.  The value of a register behind it may be lost, and only the rest of the chunk has it.
+ * known.  Registers behind WHAT are not read: a lost one would need the rest of the chunk.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  */

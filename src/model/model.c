@@ -24,7 +24,6 @@ struct ts_model {
 	struct ts_trace_check check;
 	struct ts_parts *parts;   /* owned; of which the index is built, NULL: it is not */
 	struct ts_query *q;       /* owned; NULL until something is published */
-	bool is_asked_for;        /* the user named a number of jobs, more than one */
 	bool is_ended;            /* grow() has said so */
 };
 
@@ -35,9 +34,6 @@ struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_erro
 	if (!m)
 		return ts_no_memory(err, "the recording");
 	m->opt = *opt;
-	m->is_asked_for = opt->n_jobs > 1;
-	if (!opt->n_jobs)
-		m->opt.n_jobs = ts_n_processors();
 	ts_image_init(&m->image);
 	m->image.sysroot = opt->sysroot;
 	return m;
@@ -64,8 +60,11 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
 
 /* ---------------------------------------------------------------------------------------------- opening */
 
-/* Shorter traces are read before a thread has begun; where the user asks for threads, that does not count. */
-#define MIN_AHEAD (UINT64_C(1) << 20)
+/*
+ * Shorter traces are read by one thread, unless the user names a number of jobs: the memory through which threads pass their
+ * results on costs more than they save.
+ */
+#define MIN_SHARED (UINT64_C(64) << 20)
 
 /*
  * With this number of jobs the thread that decodes a file reads it, too, unless the timeline waits for that one anyway.  A third
@@ -73,18 +72,15 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
  */
 #define MAX_JOBS_READING 2u
 
-/*
- * Where there is a second processor it decodes while this one indexes; if others wait, there is a thread in
- * any case.
- */
+/* Where there is a second processor it decodes while this one indexes; if others wait for a long trace, a thread does. */
 static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 {
 	struct ts_recording *twin;
 	unsigned n_twins;
 	struct ts_error err = { 0 };
 
-	if (!tl->builder || tl->rec->frames || (!m->is_asked_for && ts_source_len(m->src) < MIN_AHEAD) ||
-	    (m->opt.n_jobs < 2 && !m->opt.is_served))
+	if (!tl->builder || tl->rec->frames ||
+	    (m->opt.n_jobs < 2 && (!m->opt.is_served || ts_source_len(m->src) < MIN_SHARED)))
 		return;
 	n_twins = ts_timeline_n_twins(tl);
 	for (unsigned i = 0; i < n_twins && err.code == TS_OK; i++) {
@@ -121,6 +117,8 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 	bool is_bad_file = true;
 
 	m->src = src;
+	if (!m->opt.n_jobs)
+		m->opt.n_jobs = ts_source_len(src) < MIN_SHARED ? 1 : ts_n_processors();
 	if (ts_index_policy_keeps(&m->opt))
 		ts_layout_cache_init(&m->keeper, src, m->opt.trace, m->opt.index.path);
 	if (m->opt.n_jobs > (ts_source_is_file(src) ? MAX_JOBS_READING : 1))

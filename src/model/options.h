@@ -35,7 +35,7 @@ struct ts_model_options {
 	const char *sysroot;         /* the folders that are searched for files named by the trace; NULL: none */
 	struct ts_index_policy index;
 	uint64_t max_memory;         /* bytes that the index may need, beside those in its file; UINT64_MAX: any */
-	unsigned n_jobs;             /* processors that building an index may use; 0: all that the process may use */
+	unsigned n_jobs;             /* processors that building an index may use; 0: one for a short trace, else all that the process may use */
 	bool is_served;              /* others wait while it is read: no call may take long */
 	bool is_whole;               /* nothing is asked before all has been read */
 	bool is_compared;            /* with another one: the index gets what makes that faster */

@@ -18,7 +18,7 @@
 #define INDEX "here.tsindex"
 
 /* Traces that are at least so long are read on a thread of their own. */
-static uint8_t bytes[2 << 20];
+static uint8_t bytes[64 << 20]; /* the length from which on a trace is shared among threads */
 
 static struct ts_source *src;
 static struct ts_model *m;
@@ -540,8 +540,14 @@ START_TEST(an_index_that_another_version_of_zstd_packed_is_used_and_rebuilt_if_i
 }
 END_TEST
 
-START_TEST(a_served_trace_is_read_on_a_thread_of_its_own)
+START_TEST(a_long_served_trace_is_read_on_a_thread_of_its_own)
 {
+	ts_source_close(src);
+	open_source(sizeof(bytes) - 1);
+	make("none", true);
+	must(ts_model_open(m, src, &err));
+	ck_assert_uint_eq(n_loads, 1);
+	ts_model_free(m);
 	ts_source_close(src);
 	open_source(sizeof(bytes));
 	make("none", true);
@@ -603,6 +609,6 @@ UNIT_FIXTURE_SUITE("model", setup, teardown, a_model_is_asked_while_it_is_read,
 		   what_a_loader_reads_of_a_trace_is_not_read_again_for_its_hash,
 		   a_question_to_a_damaged_index_is_refused_and_the_next_start_rebuilds_it,
 		   an_index_that_another_version_of_zstd_packed_is_used_and_rebuilt_if_it_is_damaged,
-		   a_served_trace_is_read_on_a_thread_of_its_own,
+		   a_long_served_trace_is_read_on_a_thread_of_its_own,
 		   what_a_loader_says_is_the_error_and_damage_names_the_format,
 		   how_far_reading_is_is_told_by_the_bytes_of_the_trace)

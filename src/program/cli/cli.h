@@ -110,7 +110,7 @@ struct ts_cli {
 	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
-	unsigned n_jobs;     /* 0 without --jobs: all processors */
+	unsigned n_jobs;     /* 0 without --jobs: as many as the length of the trace is worth */
 	unsigned segment, n_segments; /* index: --segment I/N; 0 without it */
 	bool is_merged;      /* index: --merge */
 	unsigned max_clients; /* serve */

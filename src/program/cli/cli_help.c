@@ -100,7 +100,7 @@ const char ts_cli_help[] =
 	"  --index-key FILE      sign and check indexes with this key (32 bytes, mode 0600),\n"
 	"                        which machines share; man 7 tracestub-fleets\n"
 	"  --index-reads yes|no  no: do not index reads of memory; no rwatch and awatch\n"
-	"  --jobs N              index with N processors (default: all)\n"
+	"  --jobs N              index with N processors (default: all for a long trace)\n"
 	"  --last SIZE           record: keep the end of the run; SIZE as of --limit\n"
 	"  --limit SIZE          record: stop recording when OUT has this size (64M, 2G);\n"
 	"                        the program goes on\n"

@@ -203,22 +203,35 @@ bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *o
 	return true;
 }
 
+/* As below.  Inline, so that the compiler compares a head of constant length without a call. */
+static inline uint32_t write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr, uint32_t max,
+				uint8_t *data)
+{
+	size_t len = head_len + UCIR_WORD_LEN, left;
+	const uint8_t *p = ucir_stream_at_hand(s, &left);
+	uint32_t n, n_left = left / len < max ? (uint32_t)(left / len) : max;
+
+	for (n = 0; n < n_left; n++, addr += 8, p += len) {
+		const uint8_t *word = p + head_len;
+
+		if (*word != UCIR_WRITE || ucir_u64(word + 1) != addr || ucir_u32(word + 9) != 8 ||
+		    (head_len && memcmp(p, head, head_len)))
+			break;
+		memcpy(data + n * 8, word + UCIR_WORD_LEN - 8, 8);
+	}
+	ucir_stream_skip(s, n * len);
+	return n;
+}
+
 uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
 			   uint32_t max, uint8_t *data)
 {
-	uint32_t n = 0;
-	size_t left;
-
-	for (; n < max; n++, addr += 8) {
-		const uint8_t *p = ucir_stream_at_hand(s, &left) + head_len;
-
-		if (left < head_len + UCIR_WORD_LEN)
-			break;
-		if (*p != UCIR_WRITE || ucir_u64(p + 1) != addr || ucir_u32(p + 9) != 8 ||
-		    (head_len && memcmp(p - head_len, head, head_len)))
-			break;
-		memcpy(data + n * 8, p + UCIR_WORD_LEN - 8, 8);
-		ucir_stream_skip(s, head_len + UCIR_WORD_LEN);
+	switch (head_len) {
+	case UCIR_FRAME_LEN:
+		return write_on(s, head, UCIR_FRAME_LEN, addr, max, data);
+	case UCIR_FRAME_LEN + UCIR_JMP_LEN:
+		return write_on(s, head, UCIR_FRAME_LEN + UCIR_JMP_LEN, addr, max, data);
+	default:
+		return write_on(s, head, head_len, addr, max, data);
 	}
-	return n;
 }

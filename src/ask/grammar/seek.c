@@ -176,13 +176,15 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 		  struct ts_error *err)
 {
 	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here };
-	s->qn = calloc(1, sizeof(*s->qn));
+	if (!place->verb)
+		return true;
+	s->qn = malloc(sizeof(*s->qn));
 	if (!s->qn)
 		return ts_no_memory(err, "a search");
 	*s->qn = (struct ts_question){ .thread = TS_NO_THREAD, .to = ask->n_steps + 1, .at = here,
 				       .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT, .count = TS_NO_LIMIT };
 	make_question(s);
-	if (!s->qn->verb || s->qn->from >= s->qn->to)
+	if (s->qn->from >= s->qn->to)
 		return true;
 	s->rows = ts_rows_open(s->qn->verb->rows, ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
 	if (s->rows)

@@ -28,7 +28,7 @@ struct ts_seek {
 	const struct ts_ask_place *place; /* borrowed */
 	struct ts_ask *ask;           /* borrowed */
 	uint64_t here;
-	struct ts_question *qn;       /* owned; the question of the cursor */
+	struct ts_question *qn;       /* owned; the question of the cursor; NULL: none is needed */
 	struct ts_rows *rows;         /* owned; NULL: none is needed */
 	uint32_t thread;              /* previous switch: the next thread to search ... */
 	uint64_t nearest;             /* ... and 1 + the last step of the threads before it */

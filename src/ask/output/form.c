@@ -49,7 +49,9 @@ struct ts_form {
 static bool make_keys(struct ts_form *form)
 {
 	for (unsigned i = 0; i < form->verb->n_columns; i++) {
-		ts_buf_printf(&form->keys, "%c\"%s\":", i ? ',' : '{', form->verb->columns[i].name);
+		ts_buf_puts(&form->keys, i ? ",\"" : "{\"");
+		ts_buf_puts(&form->keys, form->verb->columns[i].name);
+		ts_buf_puts(&form->keys, "\":");
 		form->key_ends[i] = form->keys.len;
 	}
 	return ts_buf_ok(&form->keys);

@@ -178,12 +178,19 @@ static bool blocks_of(const struct ts_postings *set, size_t i, uint32_t *first, 
 	return false;
 }
 
-/* Blocks [*first, *end) of a key; false if it has none. */
+/*
+ * Blocks [*first, *end) of a key; false if it has none.  Keys are distinct: a key is at the index of its own number at most, and near
+ * that index if the set has most of the keys below it.
+ */
 static bool find_key(const struct ts_postings *set, uint32_t key, uint32_t *first, uint32_t *end)
 {
-	size_t at = 0;
+	size_t at = key < set->n_keys ? key : set->n_keys, last = at, step = 1;
 
-	TS_BISECT(at, set->n_keys, i, ts_postings_key(set, i) < key);
+	for (; at && (at == set->n_keys || ts_postings_key(set, at) > key); step *= 2) {
+		last = at;
+		at -= step < at ? step : at;
+	}
+	TS_BISECT(at, last, i, ts_postings_key(set, i) < key);
 	return at < set->n_keys && ts_postings_key(set, at) == key && blocks_of(set, at, first, end);
 }
 

@@ -21,8 +21,13 @@ static bool is_wide(uint32_t c)
 static size_t take(const char *p, uint32_t *width)
 {
 	uint32_t c = 0;
-	size_t n = ts_utf8_take(p, strnlen(p, 4), &c);
+	size_t n;
 
+	if (!((uint8_t)*p & 0x80)) { /* ASCII, as most text is */
+		*width = 1;
+		return 1;
+	}
+	n = ts_utf8_take(p, strnlen(p, 4), &c);
 	*width = n && is_wide(c) ? 2 : 1;
 	return n ? n : 1;
 }

@@ -225,21 +225,22 @@ static const uint8_t *bytes_of(const struct ts_postings *set, uint32_t block, co
 static uint32_t scan_block(const struct ts_postings *set, uint32_t block, uint32_t value, uint32_t *after)
 {
 	const uint8_t *end, *p = bytes_of(set, block, &end);
-	uint32_t v = set->blocks[block].value, delta;
+	uint64_t v = set->blocks[block].value, next;
+	uint32_t delta;
 
 	*after = TS_NO_POSTING;
-	for (; p < end; v += delta) {
+	for (; p < end; v = next) {
 		p = get_varint(p, end, &delta);
-		if (__builtin_expect(!p || delta >= TS_NO_POSTING - v, 0)) {
+		next = p ? v + delta : TS_NO_POSTING;
+		if (next <= value)
+			continue;
+		if (next < TS_NO_POSTING)
+			*after = (uint32_t)next;
+		else
 			ts_index_blocks_note_damage(set->file);
-			return v;
-		}
-		if (v + delta > value) {
-			*after = v + delta;
-			return v;
-		}
+		break;
 	}
-	return v;
+	return (uint32_t)v;
 }
 
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value)

@@ -26,6 +26,12 @@ struct opened {
 	struct ts_query *q;
 };
 
+/* Give the timeline the index file at PATH: the finished one, or one that is begun or continued at PART. */
+void use_index(struct ts_timeline *tl, bool is_finished);
+
+/* Read @n_steps more steps; all of them if that is UINT64_MAX. */
+void grow(struct ts_timeline *tl, uint64_t n_steps);
+
 /* Script @seed, of N_STEPS, of which nothing is read. */
 void open_script(struct opened *o, uint64_t seed);
 

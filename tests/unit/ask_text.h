@@ -12,7 +12,7 @@
 #include "src/ask/verb.h"
 #include "src/timeline/timeline.h"
 
-/* An answer is asked for in runs of so many chunks. */
+/* The number of chunks that one run of an answer searches. */
 #define ASK_TEXT_CHUNKS 2
 
 /* The cells of a row that ask_cells() splits. */

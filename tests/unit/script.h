@@ -61,9 +61,9 @@ struct script {
 	uint64_t n_reads;        /* steps read so far, by all readers */
 	/* a reader that is to read this step finds the trace gone, whatever ending says */
 	uint64_t fail_at;
-	uint32_t odd_every;      /* each so manieth step has something odd, of which its first reader warns; 0: none has */
+	uint32_t odd_every;      /* every n-th step has something odd, of which its first reader warns; 0: none has */
 	uint64_t odd_until;      /* which was before this step */
-	uint32_t lie_every;      /* each so manieth skip() arrives one step before the right place; 0: none does */
+	uint32_t lie_every;      /* every n-th skip() arrives one step before the right place; 0: none does */
 	uint32_t n_skips;
 };
 

@@ -29,7 +29,7 @@ struct opened {
 /* Give the timeline the index file at PATH: the finished one, or one that is begun or continued at PART. */
 void use_index(struct ts_timeline *tl, bool is_finished);
 
-/* Read @n_steps more steps; all of them if that is UINT64_MAX. */
+/* Read @n_steps more steps, or more than that; all of them if @n_steps is UINT64_MAX. */
 void grow(struct ts_timeline *tl, uint64_t n_steps);
 
 /* Script @seed, of N_STEPS, of which nothing is read. */

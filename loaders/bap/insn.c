@@ -306,7 +306,7 @@ bool bap_is_trap(const struct bap *rec, const struct bap_thread *t, const struct
 	return trap_of(rec, t, raw) != TS_TRAP_NONE;
 }
 
-/* What a system call may change. */
+/* Make unknown everything that a system call may change. */
 static void lose_call(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	switch (k->rec->arch) {

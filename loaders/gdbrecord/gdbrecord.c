@@ -328,8 +328,8 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t)
 }
 
 /*
- * How many of the @left bytes from @addr on the core file has, in one piece that the program cannot write;
- * *load gets where.  NULL: it has none of so many.
+ * The number of bytes from @addr on, @left at the most, that the core file has in one piece which the program cannot write.
+ * *load gets the piece.  If *load is NULL, the core file has none of the returned number of bytes.
  */
 static uint64_t find_constant(const struct core *core, uint64_t addr, uint64_t left,
 			      const struct core_load **load)

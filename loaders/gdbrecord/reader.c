@@ -246,7 +246,7 @@ static void put_result(struct reader *r, bool is_kept, struct ts_steps *out)
 		ts_steps_effect(out, TS_FX_REG_WRITE, slot->off, sizeof(bytes));
 }
 
-/* What the step wrote to memory is the kernel's. */
+/* Hide the step's writes to memory: the kernel made them. */
 static void hide_writes(struct ts_steps *out)
 {
 	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {

@@ -21,7 +21,7 @@ struct counts {
 	struct ts_buf unmatched; /* notes, as of a recording */
 };
 
-/* What a line of the kind is, as the grammar calls it. */
+/* The grammar's name for a kind of line. */
 static const char *kind_name(uint8_t kind)
 {
 	static const char *const names[] = {

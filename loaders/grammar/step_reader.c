@@ -76,7 +76,7 @@ static void tell_code(const struct grammar_line *line, bool is_expanded, struct 
 		e->is_hidden = true; /* no instruction asked for it */
 }
 
-/* What was there before the instruction, or what it did. */
+/* Append the effects that are before the instruction, or those of the instruction. */
 static void tell_effects(const struct grammar_head *head, bool is_before, struct ts_steps *out)
 {
 	for (uint32_t i = 0; i < head->fx.n_effects; i++) {

@@ -36,7 +36,7 @@ struct head {
 	size_t n_body; /* valid in body: as many as the chunk and the file have */
 };
 
-/* What is at hand of the file while its headers are scanned. */
+/* The part of the file that is in memory while its headers are scanned. */
 struct window {
 	uint8_t bytes[WINDOW_LEN];
 	uint64_t off; /* file offset of bytes */

@@ -11,7 +11,7 @@ void threads_fini(struct threads *t)
 	*t = (struct threads){ 0 };
 }
 
-/* What a thread is found by. */
+/* The key of a thread. */
 struct key {
 	uint64_t tid;
 	uint32_t process;

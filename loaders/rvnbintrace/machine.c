@@ -72,7 +72,7 @@ static int compare_spans(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* What the regions cover, in order and without overlap. */
+/* Make the list of the ranges that the regions cover, in order and without overlap. */
 static bool make_spans(struct rvn *rec, struct ts_cursor *c)
 {
 	struct rvn_span *spans = items(c, rec->n_regions, sizeof(*spans));

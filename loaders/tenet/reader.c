@@ -179,7 +179,7 @@ static inline bool is_after_call(uint64_t addr, uint64_t call)
 	return addr - call - 1 < MAX_CALL_LEN;
 }
 
-/* Has unlisted code run between the instruction at @from and the position where the reader stands now? */
+/* Has unlisted code run between the instruction at @from and the position that the reader has reached? */
 static inline bool is_gap(const struct reader *r, const struct group *g, const struct tenet_place *from,
 			  const struct ts_steps *out)
 {
@@ -262,7 +262,7 @@ static bool looks_like_call(const struct reader *r, const struct tenet_place *fr
 
 /*
  * May the kernel have run during the step from the instruction at @from, which accessed no memory, to the
- * position where the reader stands now?
+ * position that the reader has reached?
  */
 static inline bool is_call(const struct reader *r, const struct tenet_place *from, uint64_t registers)
 {
@@ -415,7 +415,7 @@ static void stand_before(struct reader *r, uint64_t off, uint64_t number)
 	r->at.number = number;
 }
 
-/* From @from, where the reader stands, to the next position of this file.  TS_END: this was the last one. */
+/* From @from, the reader's position, to the next position of this file.  TS_END: this was the last one. */
 static enum ts_next step(struct reader *r, const struct tenet_place *from, struct ts_steps *out, struct ts_error *err)
 {
 	const struct tenet_writer *w = &r->rec->writer;

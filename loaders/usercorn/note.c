@@ -12,7 +12,7 @@
 /* The maximum number of warnings about children, to leave room for other kinds; further children are counted together. */
 #define MAX_CHILD_WARNINGS (TS_MAX_WARNINGS / 2)
 
-/* What `info` calls facts that have no place of their own. */
+/* The label under which `info` prints a fact. */
 static const char *label_of(uint32_t key)
 {
 	switch (key) {

@@ -113,7 +113,7 @@ static bool has_desc(const struct region *r, const char *desc)
 	return strcmp(r->desc, desc) == 0;
 }
 
-/* What register @reg of a thread holds at the beginning; false if it is unknown. */
+/* The value of register @reg of a thread at the beginning.  Returns false if it is unknown. */
 static bool initial_value(const struct usercorn *rec, uint32_t thread, int reg, uint64_t *value)
 {
 	const struct ts_steps *b = &rec->base.initial;
@@ -527,7 +527,7 @@ static bool stack_word(const struct stack *s, uint64_t *addr, uint64_t *v)
 	return true;
 }
 
-/* What Linux allows for arguments, environment, and auxiliary vector. */
+/* The limits that Linux sets for arguments, environment and auxiliary vector. */
 #define MAX_TEXT_LEN (2u << 20)
 #define MAX_ARGS 4096
 #define MAX_AUXV 256

@@ -25,7 +25,7 @@ struct undo {
 	uint32_t n;
 };
 
-/* What does not change while plain steps are read. */
+/* The state that does not change while plain steps are read. */
 struct plain {
 	struct ucir_reader *r;
 	struct ucir_task *t;

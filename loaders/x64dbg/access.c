@@ -319,7 +319,7 @@ static bool is_written(const struct x64dbg_accesses *a, uint64_t addr)
 	return false;
 }
 
-/* What a byte of a slot shows in addition to what the instruction wrote. */
+/* A byte of a slot may show something in addition to what the instruction wrote. */
 enum rest {
 	REST_NONE,
 	REST_CHANGED, /* other code wrote it */

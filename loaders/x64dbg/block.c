@@ -38,7 +38,7 @@ static __attribute__((noinline)) bool too_short(const struct x64dbg_block *b, si
 	return ts_cursor_short(&c, len);
 }
 
-/* What is wrong with the head, if there is something.  Returns false. */
+/* Report what is wrong with the head, if anything is.  Returns false. */
 static __attribute__((noinline)) bool refuse_head(const struct x64dbg_block *b, unsigned type,
 						  const struct x64dbg_layout *l, struct ts_error *err)
 {

@@ -16,7 +16,7 @@
 #include "protocol/session/documents/threads.h"
 #include "protocol/wire/args.h"
 
-/* What a packet's line in the table says of it. */
+/* The kind of resumption that a packet's line in the table names. */
 enum { CONTINUE, STEP };
 
 /* The thread for s and bs, and for the actions of vCont that name none. */

@@ -158,7 +158,7 @@ const struct ts_feature_def *ts_regset_next_feature(const struct ts_regset *set,
 	return NULL;
 }
 
-/* What @arch uses a register of that name for. */
+/* The role that @arch gives a register of that name. */
 static enum ts_role role_of(const struct ts_arch *arch, const char *name)
 {
 	for (unsigned i = 0; i < arch->n_features; i++) {

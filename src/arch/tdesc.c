@@ -268,7 +268,7 @@ static const char *need_text(struct parse *p, struct attrs a, const char *name)
 	return text;
 }
 
-/* The attribute's number in C's notation, as gdb takes it; @absent where there is none. */
+/* The attribute's number in C's notation, as gdb takes it.  Returns @absent if it has none. */
 static int32_t opt_num(struct parse *p, struct attrs a, const char *name, uint32_t max, int32_t absent)
 {
 	const char *text = opt_text(p, a, name);
@@ -447,7 +447,7 @@ static void start_target(struct parse *p, struct attrs a)
 		ts_fail(p->err, TS_EUNSUPPORTED, TS_NO_OFF, "a target description of version %s", version);
 }
 
-/* What an element is, for those inside it. */
+/* The kind of an element, which its children depend on. */
 enum kind {
 	K_ROOT, /* nothing: the document */
 	K_TARGET,

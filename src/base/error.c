@@ -15,7 +15,7 @@ void ts_error_reset(struct ts_error *err)
 	err->text[0] = '\0';
 }
 
-/* What a sentence quotes of a trace is for a terminal, and the sentence stays one line. */
+/* A message may quote bytes of a trace: make them printable, so that the message stays one line on a terminal. */
 static void make_printable(char *text)
 {
 	ts_utf8_make_shown(text, strlen(text), false);

@@ -70,7 +70,7 @@ struct ts_calls *ts_calls_new(void)
 	return calloc(1, sizeof(struct ts_calls));
 }
 
-/* What a segment holds that is in no file. */
+/* The bytes that a segment holds in memory, in no file. */
 static uint64_t bytes_of(const struct segment *s)
 {
 	return s->pack.own_bytes.cap + (s->pack.own_blocks ? s->pack.n_blocks * sizeof(*s->pack.own_blocks) : 0);
@@ -153,7 +153,7 @@ static void pack_list(const struct list *l, struct ts_call_packer *p)
 	}
 }
 
-/* What is being read, as a segment.  Returns false if memory is exhausted. */
+/* Pack the calls that are being read as a segment.  Returns false if memory is exhausted. */
 static bool pack_segment(struct ts_calls *c, struct segment *s)
 {
 	struct ts_call_packer *p = ts_call_packer_new(&c->edges);

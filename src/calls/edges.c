@@ -100,7 +100,7 @@ uint64_t ts_call_edges_saved_len(const struct ts_call_edges *s)
 	return sum;
 }
 
-/* What is left of the bytes of an index file; they may be anything. */
+/* The unread bytes of an index file, which may be anything. */
 struct bytes {
 	const uint8_t *p, *end;
 };

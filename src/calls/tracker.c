@@ -549,7 +549,7 @@ static uint32_t pass_over(const struct ts_call_tracker *tr, const struct ts_call
 	return (uint32_t)(s - b->steps);
 }
 
-/* What the step, of thread @t, did.  Returns @t, which lies elsewhere if a thread is new. */
+/* Take in a step of thread @t.  Returns @t, which has moved if a thread is new. */
 static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_call_thread *t,
 					const struct ts_steps *b, const struct ts_step *s)
 {

@@ -102,7 +102,7 @@ void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file
 	ts_buf_fini(&signals);
 }
 
-/* What is left of the arrays. */
+/* The unread rest of the arrays. */
 struct saved {
 	const struct saved_stack *stacks;
 	const struct ts_open_call *calls;

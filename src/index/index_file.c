@@ -199,7 +199,7 @@ static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_who
 		ts_index_let_go(f, f->n_records - 1);
 }
 
-/* What a file must be. */
+/* The requirement on a file. */
 enum need {
 	OF_ANY_FILE, /* of the trace, whichever file that was in */
 	OF_THIS_FILE,

@@ -126,7 +126,7 @@ static bool read_arrays(struct ts_index_record *r)
 	return r->arrays && r->packed && check_sections(r);
 }
 
-/* What the head says.  Returns false if it does not fit the record's length. */
+/* Read the record's head.  Returns false if it does not fit the record's length. */
 static bool read_head(struct ts_index_record *r)
 {
 	r->steps = ts_get64(r->head + 48);

@@ -10,7 +10,7 @@
 
 static const char magic[8] = { 's', 'u', 'm', 'm', 'a', 'r', 'y', '\n' };
 
-/* What is signed: the header of the file, and what follows the summary's own head. */
+/* The signed bytes: the header of the file, and the summary after its own head. */
 static void signed_parts(const uint8_t *header, const uint8_t *bytes, size_t len, struct iovec parts[2])
 {
 	parts[0] = (struct iovec){ (uint8_t *)header, TS_INDEX_HEADER_LEN };

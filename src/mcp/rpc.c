@@ -223,7 +223,7 @@ static bool take_line(struct ts_rpc *rpc, json_t **message)
 	return true;
 }
 
-/* What is there has no whole line.  Returns true if that is too long for one: it was refused, and more may be there now. */
+/* The buffer holds no whole line.  Returns true if the line is too long: it was refused, and more may be there now. */
 static bool limit_line(struct ts_rpc *rpc)
 {
 	bool is_new = !rpc->is_skipping;

@@ -16,7 +16,7 @@
 #include "src/symbols/symbols.h"
 #include "tools.h"
 
-/* What is shown of many. */
+/* The numbers of rows that a summary shows of long lists. */
 #define MAX_EVENTS  "8"
 #define MAX_HOT     "8"
 #define MAX_FRAMES  "6"
@@ -118,7 +118,7 @@ static json_t *ask_words(struct summary *s, const char *verb, const char *const 
 	ask_words(s, verb, (const char *const[]){ __VA_ARGS__ },                                     \
 		  sizeof((const char *const[]){ __VA_ARGS__ }) / (2 * sizeof(const char *)))
 
-/* Put the value (given away) into the row, unless there is none. */
+/* Put the value (given away) into the row, unless it is NULL. */
 static void put(struct summary *s, const char *key, json_t *value)
 {
 	if (value && (json_array_size(value) || !json_is_array(value)))
@@ -133,7 +133,7 @@ static void put_text(struct summary *s, const char *key, const char *text)
 		put(s, key, json_string(text));
 }
 
-/* Answer with the row, or with why there is none. */
+/* Answer with the row, or with the failure. */
 static void finish(struct summary *s, const json_t *id)
 {
 	if (s->err.code == TS_OK && !s->sv->is_cancelled) {
@@ -171,7 +171,7 @@ static json_t *arguments_of(const struct ts_facts *facts)
 	return list;
 }
 
-/* What questions cannot be answered from this recording. */
+/* The questions that this recording cannot answer. */
 static json_t *unknown_of(const struct ts_query *q, struct ts_symbols *symbols)
 {
 	const struct ts_facts *facts = ts_query_facts(q);
@@ -251,7 +251,7 @@ void ts_mcp_overview(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const
 
 /* -------------------------------------------------------------------------------------------------- where */
 
-/* What is asked of one moment. */
+/* The arguments of questions about one moment. */
 struct moment {
 	char at[24], from[32], to[32], thread[24];
 	bool has_thread;

@@ -120,7 +120,7 @@ static uint32_t find_open(const struct ts_image *img, const char *name)
 	return UINT32_MAX;
 }
 
-/* What is left of @path after the sysroot's own path; NULL if it does not begin so. */
+/* The rest of @path after the sysroot's own path.  Returns NULL if it does not begin with that. */
 static const char *without_sysroot(const struct ts_image *img, const char *path)
 {
 	size_t len = img->real_sysroot ? strlen(img->real_sysroot) : 0;

@@ -254,7 +254,7 @@ void ts_pe_imports_walk(const struct ts_source *src, const struct ts_pe *pe,
 	}
 }
 
-/* What the walk over imports needs to make symbols of them. */
+/* The context of the walk over imports, which makes symbols of them. */
 struct slots {
 	void (*use)(void *user, const struct ts_symtab_entry *e);
 	void *user;

@@ -28,14 +28,14 @@
 #define MAX_TABLES   8u
 #define MAX_SEGMENTS 96u
 
-/* What a search for names is about. */
+/* The context of a search for names. */
 struct mention {
 	const char *const *names;
 	unsigned n;
 	const char *found;
 };
 
-/* What a walk is about. */
+/* The context of a walk. */
 struct walk {
 	const struct ts_source *src;
 	void (*use)(void *user, const struct ts_symtab_entry *e);

@@ -33,7 +33,7 @@ enum moment_kind {
 	MOMENT_READ,
 };
 
-/* What a step of a short range did: the address that it executed, or memory that it accessed. */
+/* An effect of a step in a short range: the address that it executed, or memory that it accessed. */
 struct moment {
 	uint64_t pos;
 	uint64_t first, last; /* addresses, both inclusive */

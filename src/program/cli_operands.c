@@ -118,7 +118,7 @@ static bool begins_statement(const char *text)
 	return !strncmp(text, "--", 2) || !strncmp(text, "/*", 2) || (*text == '.' && !strchr(text, '/'));
 }
 
-/* What names no file is a statement, unless it looks like the name of one. */
+/* A word that names no file is a statement, unless it looks like the name of one. */
 static bool is_statement(const char *text)
 {
 	if (ts_is_stdin(text) || !access(text, F_OK))
@@ -261,7 +261,7 @@ bool ts_cli_set_operands(struct ts_cli *cli, int n, char **operands)
 	return check_stdin(cli);
 }
 
-/* What is written must not take the place of what is read. */
+/* The output must not replace an input. */
 static bool check_written(const struct ts_cli *cli, const char *option, const char *path)
 {
 	bool is_read = ts_atomic_file_is_same(path, cli->trace) ||

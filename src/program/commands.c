@@ -112,7 +112,7 @@ static void warn_of_some(const char *what, struct ts_buf *names)
 	ts_buf_reset(names);
 }
 
-/* What a trace file of gdb cannot say of registers. */
+/* Warn of the registers that a trace file of gdb cannot hold. */
 static void warn_of_registers(const struct ts_export *e)
 {
 	struct ts_buf names;

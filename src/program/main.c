@@ -285,7 +285,7 @@ static int run(struct ts_cli *cli)
 	}
 }
 
-/* What is still to be written to stdout may fail, too. */
+/* Writing the rest of stdout may fail, too. */
 static int finish(const struct ts_cli *cli, int result)
 {
 	struct ts_error err = { 0 };

@@ -67,7 +67,7 @@ static void put_pages(struct ts_op_piece *p, int map, uint64_t addr, uint64_t n_
 	}
 }
 
-/* What has no window in the shadow is zero. */
+/* Memory that has no window in the shadow is zero. */
 static void put_contents(struct ts_op_piece *p, int map, const struct ts_region *r)
 {
 	for (uint64_t addr = r->start, n; addr < r->end; addr += n) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel and the scheduler do: Valgrind's callbacks for threads, system calls, signals.
+ * The actions of the kernel and the scheduler: Valgrind's callbacks for threads, system calls, signals.
  */
 #include "tool.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is mapped, and memory that changes without an instruction.
+ * The program's mappings, and memory that changes without an instruction.
  */
 #include "tool.h"
 
@@ -321,7 +321,7 @@ static void log_again(Addr addr, SizeT len)
 	log_contents(start, end - start);
 }
 
-/* What a word of the program's memory points to; 0 if it cannot be read. */
+/* The value of a word of the program's memory; 0 if it cannot be read. */
 static UWord word_at(Addr addr)
 {
 	UWord val;

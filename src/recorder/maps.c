@@ -367,7 +367,7 @@ void ts_maps_update(struct ts_op_piece *p, uint64_t fresh, uint64_t len, uint64_
 
 /* -------------------------------------------------------------------------------- changes of memory */
 
-/* What is shared may change also where it is mapped to be read only. */
+/* A shared mapping may change even where it is read only. */
 static bool is_compared(const struct region *r)
 {
 	return r->prot & QEMU_PAGE_R && (r->prot & QEMU_PAGE_W || r->is_shared) && !ts_maps_is_unknown(r->start);

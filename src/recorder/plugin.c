@@ -40,7 +40,7 @@ static __thread struct ts_task *self __attribute__((tls_model("initial-exec")));
 static _Atomic unsigned n_threads;
 static bool is_begun; /* the first keyframe is written */
 
-/* What the callbacks of an instruction get: its address, its length, TS_INSN_... */
+/* The argument of an instruction's callbacks: its address, its length, TS_INSN_... */
 static void *pack(uint64_t pc, size_t len, unsigned flags)
 {
 	return (void *)(uintptr_t)(pc << 16 | len << 8 | flags);

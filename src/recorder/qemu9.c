@@ -11,7 +11,7 @@
 
 #define MAX_SEGMENTS 64u
 
-/* What the plugin API gives for a register. */
+/* The plugin API's description of a register. */
 struct register_name {
 	struct qemu_plugin_register *handle;
 	const char *name, *feature;

@@ -296,7 +296,7 @@ const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules,
 
 /* ----------------------------------------------------------------------------------------- places */
 
-/* What lies below /proc and /sys. */
+/* Is the file on a file system of the kernel's, such as /proc or /sys? */
 static bool is_of_kernel(int fd)
 {
 	static const unsigned long types[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC,  DEBUGFS_MAGIC,	   TRACEFS_MAGIC,

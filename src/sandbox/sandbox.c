@@ -166,7 +166,7 @@ static void fail_for_want(struct ts_error *err)
 /* Seconds of the processor's time within which the broker says it; it takes some milliseconds. */
 #define GREETING_S 2
 
-/* What the broker says first. */
+/* The broker's first message. */
 enum hello {
 	HELLO_FILTER,	 /* a struct ts_filter follows */
 	HELLO_FORBIDDEN, /* the system does not let it read the process's memory */
@@ -227,7 +227,7 @@ static bool receive(int socket, void *to, size_t len)
 	return recv(socket, to, len, MSG_WAITALL) == (ssize_t)len;
 }
 
-/* What the broker says: takes its filter, of whole instructions. */
+/* Take the filter that the broker sends, of whole instructions. */
 static bool take_filter(int socket, struct ts_filter *f, struct ts_error *err)
 {
 	uint8_t hello;

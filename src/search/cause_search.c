@@ -244,7 +244,7 @@ static bool take_step(struct ts_cause *c, const struct ts_cause_task *t, const s
 	return expand(c, at, w->pos, &left, err);
 }
 
-/* What was written by something else than an instruction. */
+/* Take a leaf: something other than an instruction wrote it. */
 static void take_leaf(struct ts_cause *c, const struct ts_cause_task *t, const struct ts_writer *w,
 		      const struct ts_location *loc)
 {
@@ -428,7 +428,7 @@ static enum ts_next begin(struct ts_cause *c, struct ts_budget *budget, uint64_t
 	return got;
 }
 
-/* What only the search needs: the answer may be kept for long. */
+/* Free what only the search needs: the answer may be kept for long. */
 static void free_work(struct ts_cause *c)
 {
 	free(c->tasks);

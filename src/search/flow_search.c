@@ -66,7 +66,7 @@ static size_t touch_slot(uint64_t pc)
 	return (pc ^ pc >> 12) & (N_TOUCHES - 1);
 }
 
-/* What the instruction of step @pos touches; NULL if the trace cannot be read. */
+/* The places that the instruction of step @pos touches.  Returns NULL if the trace cannot be read. */
 static const struct ts_flow_touch *find_touch(struct ts_flow *f, uint64_t pos, const struct ts_step *st, struct ts_error *err)
 {
 	uint32_t process = ts_query_process(f->q, st->thread);

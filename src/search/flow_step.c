@@ -273,7 +273,7 @@ static bool loses_registers(const struct ts_steps *b, const struct ts_step *st)
 	return false;
 }
 
-/* What the step writes, to f->dest. */
+/* Store the destinations that the step writes in f->dest. */
 static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 {
 	const struct ts_decoded *d = ts_query_insn(f->q, pos, err);

@@ -420,7 +420,7 @@ static bool find_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_lo
 	return done;
 }
 
-/* What the effects of a step say of registers, as masks of a location. */
+/* The registers that the effects of a step list, as masks of a location. */
 struct listed {
 	uint64_t bytes;   /* what they list */
 	uint64_t changed; /* of which the value after the step is another one, or is not shown */
@@ -532,7 +532,7 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 
 /* -------------------------------------------------------------------------------------------------- memory */
 
-/* What the effects of step @st do to memory; those of one step count from the last one on. */
+/* Find the changes that step @st made to memory, by its effects; those of one step count from the last one on. */
 static void memory_writes(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			  const struct ts_location *loc, struct ts_written *w)
 {

@@ -38,7 +38,7 @@ void ts_blocks_begin_chunk(struct ts_blocks *b, uint64_t chunk)
 	b->chunk = chunk;
 }
 
-/* What a block is found by. */
+/* The key of a block. */
 struct key {
 	uint64_t addr;
 	uint32_t process;

@@ -194,7 +194,7 @@ static void take_access(struct ts_sketcher *sk, uint32_t process, uint64_t addr,
 	}
 }
 
-/* What the range holds is not what it held, and not what the steps show. */
+/* Record that the range lost its contents, and that the steps do not show the new ones. */
 static void drop(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
 {
 	if (sk->n_drops < MAX_DROPS)
@@ -342,7 +342,7 @@ static bool stays_unknown(const struct ts_sketcher *sk, uint32_t process, const 
 	return true;
 }
 
-/* What is unmapped is unknown, unless it is seen later. */
+/* Unmapped memory is unknown, unless it is seen later. */
 static void unmap(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
 {
 	if (!may_clear(sk, e))

@@ -17,7 +17,7 @@
 /* So much of a file system is left free for others. */
 #define RESERVE (UINT64_C(64) << 20)
 
-/* What all spools that became sources have in memory.  It is not given back: a process opens few recordings. */
+/* The memory of all spools that became sources.  It is not given back: a process opens few recordings. */
 static atomic_uint_least64_t all_in_memory;
 
 static bool write_all(int fd, const uint8_t *data, size_t len, struct ts_error *err)

@@ -38,7 +38,7 @@
 
 #define PIECE (256u << 10)
 
-/* What a file is recognised by. */
+/* The length of a file's beginning by which its kind is recognised. */
 #define HEAD_LEN 8192u
 
 /* Limit on all kept files together, as a fraction of the free space of the directory. */

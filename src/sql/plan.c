@@ -310,7 +310,7 @@ static void hint_at_names(struct ts_sql *s, const char *name)
 			 name, other, name);
 }
 
-/* What is not taken is checked by SQLite alone. */
+/* SQLite alone checks an operand that is not taken. */
 static void take_operand(struct ts_sql_terms *n, const struct ts_sql_vtab *t, char op, const char *text)
 {
 	if (!text || *n->operand)

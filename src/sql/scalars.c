@@ -2,7 +2,7 @@
 /*
  * Functions of SQL that examine one position: reg(), mem(), u8() ... f64(), cstr(), sym(), addr(), and ult().
  *
- * What is not known is NULL.
+ * An unknown value is NULL.
  */
 #include "parts.h"
 

@@ -184,7 +184,7 @@ static int get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 
 /* ------------------------------------------------------------------------------------------------- modules */
 
-/* What a module is registered with. */
+/* The client data of a module. */
 struct source {
 	struct ts_sql *s;
 	struct ts_sql_table t;

@@ -9,7 +9,7 @@ SQLITE_EXTENSION_INIT3
 
 #include "link.h"
 
-/* What tracestub_open() takes. */
+/* The limit on arguments of tracestub_open(). */
 #define MAX_ARGUMENTS 60
 
 /* A function that SQLite knows; it stays when another recording is opened. */

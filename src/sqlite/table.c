@@ -12,7 +12,7 @@
 #define FIRST_ROWS 1u
 #define MAX_ROWS   4096u
 
-/* What a module is registered with. */
+/* The client data of a module. */
 struct source {
 	struct ts_link *link;
 	uint32_t table;

@@ -78,7 +78,7 @@ static struct ts_source *open_packed(const struct ts_build_id *id, const struct 
 	return file;
 }
 
-/* What .gnu_debuglink says.  Returns false if none is found. */
+/* Read .gnu_debuglink.  Returns false if none is found. */
 static bool read_link(const struct ts_source *src, char name[MAX_LINK], uint32_t *checksum)
 {
 	uint8_t bytes[MAX_LINK + 8];

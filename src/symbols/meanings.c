@@ -8,7 +8,7 @@
 #include "demangle.h"
 #include "symbols_parts.h"
 
-/* What a user writes, in parts. */
+/* A name as a user writes it, in parts. */
 struct parts {
 	const char *module, *file, *name; /* no module, no file: of any */
 	size_t module_len, file_len, name_len;

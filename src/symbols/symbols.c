@@ -433,7 +433,7 @@ bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len
 	return false;
 }
 
-/* What the walk over a file's symbols needs. */
+/* The context of the walk over a file's symbols. */
 struct adding {
 	struct ts_symbols *symbols;
 	uint64_t bias; /* added to addresses */

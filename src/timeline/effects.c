@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the effects of steps do to what is built.
+ * The effects of steps, applied to the timeline that is being built.
  */
 #include "builder.h"
 #include "src/timeline/file/journal.h"

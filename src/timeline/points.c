@@ -98,7 +98,7 @@ void ts_points_unpacker_fini(struct ts_points_unpacker *u)
 	*u = (struct ts_points_unpacker){ 0 };
 }
 
-/* What is stored of the @i-th point; NULL if the file is damaged there. */
+/* The stored bytes of the @i-th point.  Returns NULL if the file is damaged there. */
 static const uint8_t *stored(const struct ts_points *p, size_t i, size_t *len)
 {
 	uint32_t from, to;

@@ -18,7 +18,7 @@ def query(trace, question, *options):
 
 
 def query_text(trace, question, *options, columns=0):
-    """What a terminal shows that has so many columns; 0: of an unknown width."""
+    """The output on a terminal with this number of columns; 0: of an unknown width."""
     return on_terminal(["query", trace, *question.split(), "--quiet", *options], columns)
 
 

@@ -127,7 +127,7 @@ class Gdb:
         return self.value(f"(unsigned long) ({expression})")
 
     def position(self):
-        """Where the server says that this session stands; gdb's pc is the oracle's there."""
+        """The session's position, as the server reports it; gdb's pc is the oracle's there."""
         self("monitor when")
         k = int(self.expect(r"position (\d+)")[1])
         pc, expected = self.address("$pc"), self.recording.pcs()[k]
@@ -151,7 +151,7 @@ class Gdb:
     # ---- the end
 
     def close(self):
-        """gdb leaves when it is told to, and does not complain."""
+        """gdb exits on `quit`, and does not complain."""
         if self.proc.poll() is None:
             self.proc.stdin.write(b"quit\n")
             self.proc.stdin.close()

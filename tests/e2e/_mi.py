@@ -229,7 +229,7 @@ class Mi:
         return self.said
 
     def position(self):
-        """Where the server says that this session stands; gdb's pc is the oracle's there."""
+        """The session's position, as the server reports it; gdb's pc is the oracle's there."""
         k = int(re.search(r"position (\d+)", self.console("monitor when"))[1])
         pc = int(self("-data-evaluate-expression --thread 1 (long)$pc")["value"])
         assert pc == self.recording.pcs()[k], f"position {k}: pc {pc:#x}\n{self}"

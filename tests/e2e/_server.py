@@ -47,7 +47,7 @@ class Server:
         return self.proc.wait(timeout)
 
     def close(self):
-        """It lived until now, and ends when it is told to."""
+        """The server is still running, and ends on request."""
         was_alive = self.is_alive()
         if was_alive:
             self.proc.send_signal(signal.SIGTERM)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What programs of bundled recordings executed, by records that others made: pc and registers at each position.
 
-tests/data/*/README says who made them.  Of x86-64 only.
+tests/data/*/README says how they were made.  Of x86-64 only.
 """
 import functools
 import gzip

@@ -51,7 +51,7 @@ class Session(Adapter):
         return self.output
 
     def position(self):
-        """Where the server says that this session stands; the adapter's pc is the oracle's there."""
+        """The session's position, as the server reports it; the adapter's pc is the oracle's there."""
         k = int(re.search(r"position (\d+) of", self.console("monitor when"))[1])
         pc = int(self("stackTrace", threadId=1)["stackFrames"][0]["instructionPointerReference"], 16)
         assert pc == WALK.pcs()[k], (k, hex(pc))

@@ -71,7 +71,7 @@ def functions_are_counted(trace, program):
 
 
 def addr2line(program, addresses):
-    """(file, line) of each address, (None, None) where there is none."""
+    """(file, line) of each address, (None, None) where it has none."""
     done = subprocess.run(["addr2line", "-e", program], input="\n".join(map(hex, addresses)), capture_output=True, text=True,
                           check=True, timeout=LIMIT)
     for line in done.stdout.splitlines():

@@ -12,7 +12,7 @@ from _tap import case
 
 
 def position(r):
-    """Where the session stands, and the last position; None while nobody knows it."""
+    """The session's position and the last position; None while that is unknown."""
     r.send("qRcmd," + b"when".hex())
     text = ""
     while (reply := r.receive()) and reply != "OK":

@@ -71,7 +71,7 @@ class Session(Adapter):
         return self.console(f"process plugin packet monitor {command}")
 
     def position(self):
-        """Where the server says that this session stands; the adapter's pc is the oracle's there."""
+        """The session's position, as the server reports it; the adapter's pc is the oracle's there."""
         k = int(re.search(r"position (\d+) of", self.monitor("when"))[1])
         pc = int(re.search(r"0x[0-9a-f]+", self.console("register read pc"))[0], 16)
         assert pc == WALK.pcs()[k], (k, hex(pc))

@@ -56,7 +56,7 @@ class Session(Adapter):
         assert self.position() == 0
 
     def position(self):
-        """Where the server says that this session stands."""
+        """The session's position, as the server reports it."""
         self.output = ""
         self("evaluate", expression="monitor when", context="repl")
         while not (found := re.search(r"position (\d+) of", self.output)):

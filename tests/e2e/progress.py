@@ -74,7 +74,7 @@ def in_a_log_each_line_stands_for_itself():
 
 
 def on_terminal(size, *argv):
-    """What a terminal of so many (rows, columns) shows on stderr."""
+    """The stderr of a run on a terminal of this size (rows, columns)."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
     with start(*argv, stderr=slave, stdout=subprocess.DEVNULL) as child:

@@ -27,7 +27,7 @@ struct fuzz_opened {
 bool fuzz_opened_init(struct fuzz_opened *o, const uint8_t *bytes, size_t len);
 void fuzz_opened_fini(struct fuzz_opened *o);
 
-/* The first part of an input that a byte 0xff divides: its length; all of it where there is none. */
+/* The first part of an input that a byte 0xff divides: its length; that of the whole input if no byte does. */
 size_t fuzz_first_part(const uint8_t *bytes, size_t len);
 
 void fuzz_require(bool holds);

@@ -32,7 +32,7 @@ GROUPS = {
 
 
 class Rate:
-    """So many of so many."""
+    """The number of reached ones, and of all."""
 
     def __init__(self):
         self.reached = self.all = 0

@@ -214,7 +214,7 @@ def key_of(mutant):
 def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     args.add_argument("target", help="a folder or a file: loaders/tfile")
-    args.add_argument("-n", type=int, default=50, help="so many mutants")
+    args.add_argument("-n", type=int, default=50, help="number of mutants")
     args.add_argument("--seed", default="1")
     args.add_argument("--seconds", type=float, default=600, help="stop after this time")
     args.add_argument("--tests", help="programs to run, instead of those named after the target")

@@ -4,6 +4,8 @@
 #include "asserts.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "twins.h"
 
@@ -36,6 +38,7 @@ void ask_text_fini(struct ask_text *a)
 	ts_symbols_free(a->symbols);
 	ts_query_free(a->q);
 	ts_timeline_free(a->tl);
+	free(a->cells);
 }
 
 bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
@@ -65,4 +68,54 @@ bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
 	ts_answer_free(answer);
 	a->n_answers++;
 	return true;
+}
+
+void ask_cells(struct ask_text *a, const char *question)
+{
+	char *rest, *line;
+	uint64_t n = 0;
+
+	ck_assert_msg(ask_text(a, TS_FORM_TSV, question), "%s: %s", question, a->err.text);
+	if (a->n_rows > a->cap_cells) {
+		a->cap_cells = a->n_rows;
+		a->cells = realloc(a->cells, a->cap_cells * sizeof(*a->cells));
+		ck_assert_ptr_nonnull(a->cells);
+	}
+	ts_buf_putc(&a->out, 0);
+	rest = strchr((char *)a->out.data, '\n') + 1;
+	for (; (line = strsep(&rest, "\n")) && *line; n++) {
+		ck_assert_msg(n < a->n_rows, "%s: more than %" PRIu64 " lines", question, a->n_rows);
+		for (unsigned i = 0; i < ASK_TEXT_CELLS; i++) {
+			char *cell = strsep(&line, "\t");
+
+			a->cells[n][i] = cell ? cell : "";
+		}
+	}
+	ck_assert_uint_eq(n, a->n_rows);
+}
+
+uint64_t ask_number(const struct ask_text *a, uint64_t row, unsigned column)
+{
+	const char *cell = a->cells[row][column];
+
+	return *cell ? strtoull(cell, NULL, 0) : TS_NO_POS;
+}
+
+bool ask_byte(const struct ask_text *a, const char *cell, size_t i, size_t len, uint8_t *byte)
+{
+	bool is_big_endian = ts_query_regset(a->q)->arch->is_big_endian;
+	size_t digits = strlen(cell), from_end = 2 * (is_big_endian ? len - 1 - i : i);
+	char pair[3] = "00";
+
+	if (strncmp(cell, "0x", 2) != 0) {
+		ck_assert_msg(3 * i + 2 <= digits, "%s: byte %zu", cell, i);
+		memcpy(pair, cell + 3 * i, 2);
+	} else {
+		for (unsigned k = 0; k < 2; k++) {
+			if (from_end + k + 2 < digits)
+				pair[1 - k] = cell[digits - 1 - from_end - k];
+		}
+	}
+	*byte = (uint8_t)strtoul(pair, NULL, 16);
+	return strcmp(pair, "??") != 0;
 }

@@ -12,8 +12,11 @@
 #include "src/ask/verb.h"
 #include "src/timeline/timeline.h"
 
-/* An answer is asked for in runs of so many chunks. */
+/* The number of chunks that one run of an answer searches. */
 #define ASK_TEXT_CHUNKS 2
+
+/* The cells of a row that ask_cells() splits. */
+#define ASK_TEXT_CELLS 13
 
 struct ask_text {
 	struct ts_timeline *tl;
@@ -28,6 +31,8 @@ struct ask_text {
 	unsigned n_runs;    /* of the last answer */
 	uint64_t go;
 	uint64_t n_answers; /* to all questions */
+	char *(*cells)[ASK_TEXT_CELLS]; /* owned; the rows that ask_cells() split: they point into @out */
+	uint64_t cap_cells;
 };
 
 /* Read all of @rec, which stays the caller's. */
@@ -36,5 +41,17 @@ void ask_text_fini(struct ask_text *a);
 
 /* Ask; false if the question was refused: a->err says why. */
 bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question);
+
+/*
+ * Ask, and split the rows of the answer: a->cells[row][column], "" beyond the last column.  The test fails if the question is
+ * refused.
+ */
+void ask_cells(struct ask_text *a, const char *question);
+
+/* The number in a cell, TS_NO_POS if the cell is empty. */
+uint64_t ask_number(const struct ask_text *a, uint64_t row, unsigned column);
+
+/* Byte @i of a cell that is a value of @len bytes, "0x12f" or "2f ?? 01".  Returns whether it is known. */
+bool ask_byte(const struct ask_text *a, const char *cell, size_t i, size_t len, uint8_t *byte);
 
 #endif

@@ -35,19 +35,19 @@ void setup(void);
 void close_trace(void);
 void teardown(void);
 
-/* Load what is in file. */
+/* Load the trace in `file`. */
 void load(void);
 
 /* Load the trace that @text is, in place of the one that is loaded. */
 void load_text(const char *text);
 
-/* Is there a warning with these words? */
+/* Does the recording have a warning with these words? */
 bool has_warning(const char *words);
 
-/* The number in register @name of thread @thread, "?" if part of it is unknown, "-" if there is none. */
+/* The number in register @name of thread @thread, "?" if part of it is unknown, "-" if the thread has no such register. */
 const char *thread_reg(uint64_t pos, uint32_t thread, const char *name);
 
-/* The same of the first thread. */
+/* The number in register @name of the first thread, as thread_reg() returns it. */
 const char *reg(uint64_t pos, const char *name);
 
 /* Four bytes of memory, "01020304" or "....0304". */

@@ -73,7 +73,7 @@ void call(unsigned thread, bool goes_on);
 void ret(unsigned thread);
 uint64_t stack_top(unsigned thread, unsigned stack);
 
-/* Where the thread that ran last stands is known. */
+/* End the program: the position of the thread that ran last is known. */
 void end_program(void);
 
 /* A program of random steps, calls, returns, jumps out of calls, changes of stack, interrupts and signals. */

@@ -66,7 +66,7 @@ void fake_again(const struct fake_options *opt);
 bool fake_read_on(void);
 
 /*
- * Send a packet; the reply as text, finished as a server does it, "(none)" if there is none.  A question waits for
+ * Send a packet; the reply as text, finished as a server does it, "(none)" if the server sends none.  A question waits for
  * symbols here.
  */
 const char *fake_send(const char *packet);
@@ -82,7 +82,7 @@ const char *fake_send_hex(const char *format, const char *text);
 /* The hex digits of @text; valid until the fourth call after this one. */
 const char *fake_hex(const char *text);
 
-/* What the console was told since this was last asked. */
+/* The text that the console got since the last call. */
 const char *fake_console(void);
 
 /* A suite of such tests. */

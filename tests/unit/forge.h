@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Index files that lie: numbers inside of one are changed and it is signed again, as somebody who has the key
+ * Index files that lie: numbers inside of one are changed and it is signed again, as somebody with the key
  * could do; then whatever it says is asked for.  Nothing may crash; answers may be wrong or errors.
  */
 #ifndef TS_TESTS_FORGE_H
@@ -19,7 +19,7 @@ extern const struct ts_index_key forge_key;
 /* How long the made-up recordings are: 700 steps, unless a program sets it before it makes the first one. */
 extern uint64_t forge_n_steps;
 
-/* Of the places that are asked about, each so manieth, beginning with this one: all, unless a program sets them. */
+/* Ask about every forge_share-th place, beginning with number forge_turn.  The default is every place. */
 extern unsigned forge_share, forge_turn;
 
 /*

@@ -9,6 +9,21 @@
 
 const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
+void use_index(struct ts_timeline *tl, bool is_finished)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f = is_finished ? ts_index_open(PATH, &the_key, &err) : ts_index_create(PATH, &the_key, &err);
+
+	ck_assert_msg(f && ts_timeline_use_file(tl, f, &err), "%s", err.text);
+}
+
+void grow(struct ts_timeline *tl, uint64_t n_steps)
+{
+	struct ts_error err = { 0 };
+
+	ck_assert_msg(ts_timeline_grow(tl, n_steps, &err) != TS_FAIL, "%s", err.text);
+}
+
 void open_script(struct opened *o, uint64_t seed)
 {
 	struct ts_error err = { 0 };
@@ -36,13 +51,8 @@ void close_script(struct opened *o)
 
 void build(struct opened *o, uint64_t seed)
 {
-	struct ts_error err = { 0 };
-	struct ts_index_file *f;
-
 	open_script(o, seed);
-	f = ts_index_create(PATH, &the_key, &err);
-	ck_assert_msg(f, "%s", err.text);
-	ck_assert_msg(ts_timeline_use_file(o->tl, f, &err), "%s", err.text);
+	use_index(o->tl, false);
 	finish(o);
 	ck_assert_msg(o->tl->file_error.code == TS_OK, "%s", o->tl->file_error.text);
 }

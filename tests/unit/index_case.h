@@ -26,6 +26,12 @@ struct opened {
 	struct ts_query *q;
 };
 
+/* Give the timeline the index file at PATH: the finished one, or one that is begun or continued at PART. */
+void use_index(struct ts_timeline *tl, bool is_finished);
+
+/* Read @n_steps more steps, or more than that; all of them if @n_steps is UINT64_MAX. */
+void grow(struct ts_timeline *tl, uint64_t n_steps);
+
 /* Script @seed, of N_STEPS, of which nothing is read. */
 void open_script(struct opened *o, uint64_t seed);
 
@@ -33,7 +39,7 @@ void open_script(struct opened *o, uint64_t seed);
 void finish(struct opened *o);
 void close_script(struct opened *o);
 
-/* Go on with what there is at PART, or start. */
+/* Continue the index at PART, or start one. */
 void build(struct opened *o, uint64_t seed);
 
 /* Build the index of script @seed at PATH, from the start. */
@@ -45,7 +51,7 @@ void compare_state(const struct opened *a, const struct opened *b, uint64_t pos)
 /* Two timelines over one recording agree about what is asked at @n random positions. */
 void compare(const struct opened *a, const struct opened *b, unsigned n);
 
-/* The bytes of a file, 0 if there is none. */
+/* The length of a file in bytes; 0 if it does not exist. */
 uint64_t file_len(const char *path);
 
 #endif

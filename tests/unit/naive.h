@@ -92,7 +92,7 @@ bool naive_is_tracked(const struct naive *nv, uint64_t addr);
 /* A tracked byte at a position; returns whether it is known. */
 bool naive_mem(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr, uint8_t *value);
 
-/* The next position after @pos at which a tracked byte may differ from @pos; N + 1 if there is none. */
+/* The next position after @pos at which a tracked byte may differ from @pos.  Returns N + 1 if none is found. */
 uint64_t naive_next_change(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr);
 
 bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t off, uint8_t *value);
@@ -101,7 +101,7 @@ uint32_t naive_thread(const struct naive *nv, uint64_t pos);
 bool naive_pc(const struct naive *nv, uint64_t pos, uint32_t thread, uint64_t *pc);
 bool naive_is_alive(const struct naive *nv, uint64_t pos, uint32_t thread);
 
-/* TS_NO_POS if there is none. */
+/* The position of the nearest such step.  Returns TS_NO_POS if none is found. */
 uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
 			 uint64_t pos);
 uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
@@ -109,7 +109,7 @@ uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t firs
 uint64_t naive_next_step(const struct naive *nv, uint32_t thread, uint64_t pos);
 uint64_t naive_prev_step(const struct naive *nv, uint32_t thread, uint64_t pos);
 
-/* The event's effect, NULL if there is none; *step and *thread get whose it is. */
+/* The nearest such event; *step and *thread get its step and thread.  Returns NULL if none is found. */
 const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos,
 					uint64_t *step, uint32_t *thread);
 const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos,

@@ -7,6 +7,8 @@
 
 #include "settle.h"
 #include "src/base/collections/vec.h"
+#include "src/query/query.h"
+#include "src/timeline/timeline.h"
 #include "src/trace/point.h"
 
 const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {
@@ -270,6 +272,25 @@ struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *
 		return s;
 	script_free(s);
 	return NULL;
+}
+
+void script_step(struct script *s, uint32_t thread)
+{
+	ts_steps_close(&s->steps, 16 * (uint64_t)s->steps.n_steps, 16, thread);
+}
+
+void script_steps(struct script *s, unsigned n)
+{
+	while (n--)
+		script_step(s, 0);
+}
+
+struct ts_query *script_query(struct script *s, struct ts_timeline **tl, struct ts_error *err)
+{
+	*tl = ts_timeline_new(&s->rec, NULL, err);
+	if (!*tl || ts_timeline_grow(*tl, UINT64_MAX, err) != TS_END)
+		return NULL;
+	return ts_query_new(*tl, err);
 }
 
 void script_free(struct script *s)

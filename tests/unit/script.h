@@ -14,6 +14,9 @@
 
 #include "src/trace/reader.h"
 
+struct ts_query;
+struct ts_timeline;
+
 #define SCRIPT_MAX_THREADS 6
 #define SCRIPT_MAX_PROCESSES 3
 #define SCRIPT_N_ARENAS 7
@@ -58,9 +61,9 @@ struct script {
 	uint64_t n_reads;        /* steps read so far, by all readers */
 	/* a reader that is to read this step finds the trace gone, whatever ending says */
 	uint64_t fail_at;
-	uint32_t odd_every;      /* each so manieth step has something odd, of which its first reader warns; 0: none has */
+	uint32_t odd_every;      /* every n-th step has something odd, of which its first reader warns; 0: none has */
 	uint64_t odd_until;      /* which was before this step */
-	uint32_t lie_every;      /* each so manieth skip() arrives one step before the right place; 0: none does */
+	uint32_t lie_every;      /* every n-th skip() arrives one step before the right place; 0: none does */
 	uint32_t n_skips;
 };
 
@@ -82,6 +85,18 @@ struct script *script_read(struct ts_recording *rec);
 /* A random range of 1 to @max_len of the script's bytes, which are neighbours. */
 void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr,
 		  uint64_t *len);
+
+/* The next step of @thread, with the effects that were added to s->steps.  Instruction i lies at 16 * i. */
+void script_step(struct script *s, uint32_t thread);
+
+/* @n steps of the first thread. */
+void script_steps(struct script *s, unsigned n);
+
+/*
+ * Read the whole recording.  Returns a query over the timeline in *tl; the caller frees both.
+ * Returns NULL if that fails: @err says why, and the caller still frees *tl.
+ */
+struct ts_query *script_query(struct script *s, struct ts_timeline **tl, struct ts_error *err);
 
 /* Its readers and the recording itself go. */
 void script_free(struct script *s);

@@ -17,9 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_STEPS   200u
-#define MAX_ROWS  30000u
-#define MAX_CELLS 13u
+#define N_STEPS 200u
 
 static struct script *s;
 static struct naive *nv;
@@ -27,33 +25,7 @@ static struct ask_text a;
 static struct sample sample; /* the recording, if it is one of a format */
 static struct script_random rnd;
 static uint64_t n_steps;
-static char *cells[MAX_ROWS][MAX_CELLS];
-static unsigned n_rows;
 static unsigned n_compares, n_places; /* that were checked */
-
-static void ask(const char *question)
-{
-	char *rest, *line;
-
-	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
-	ts_buf_putc(&a.out, 0);
-	rest = strchr((char *)a.out.data, '\n') + 1;
-	n_rows = 0;
-	while (n_rows < MAX_ROWS && (line = strsep(&rest, "\n")) && *line) {
-		for (unsigned i = 0; i < MAX_CELLS; i++) {
-			char *cell = strsep(&line, "\t");
-
-			cells[n_rows][i] = cell ? cell : "";
-		}
-		n_rows++;
-	}
-	ck_assert_uint_eq(n_rows, a.n_rows);
-}
-
-static uint64_t number(unsigned row, unsigned cell)
-{
-	return *cells[row][cell] ? strtoull(cells[row][cell], NULL, 0) : TS_NO_POS;
-}
 
 static uint32_t process_of_thread(uint32_t thread)
 {
@@ -66,26 +38,6 @@ static uint64_t tid_of(uint32_t thread)
 }
 
 /* --------------------------------------------------------------------------------------------------- steps */
-
-/* Byte @i of a value of @len bytes, "0x12f" or "2f ?? 01"; false if it is unknown. */
-static bool byte_of(const char *value, size_t i, size_t len, uint8_t *byte)
-{
-	bool is_big_endian = s->rec.regs.arch->is_big_endian;
-	size_t digits = strlen(value), from_end = 2 * (is_big_endian ? len - 1 - i : i);
-	char pair[3] = "00";
-
-	if (strncmp(value, "0x", 2) != 0) {
-		ck_assert_msg(3 * i + 2 <= digits, "%s: byte %zu", value, i);
-		memcpy(pair, value + 3 * i, 2);
-	} else {
-		for (unsigned k = 0; k < 2; k++) {
-			if (from_end + k + 2 < digits)
-				pair[1 - k] = value[digits - 1 - from_end - k];
-		}
-	}
-	*byte = (uint8_t)strtoul(pair, NULL, 16);
-	return strcmp(pair, "??") != 0;
-}
 
 /* The register, or a part of it, that a place names: "$eax", "$xmm0[4:8]". */
 static void find_register(const char *name, size_t len, struct ts_what *what)
@@ -124,7 +76,7 @@ static void check_register(const char *item, const char *value, uint64_t pos, ui
 				      "%s at %" PRIu64, item, pos);
 			return;
 		}
-		ck_assert_msg(byte_of(value, i, what.len, &got) == is_known, "%s at %" PRIu64, item, pos);
+		ck_assert_msg(ask_byte(&a, value, i, what.len, &got) == is_known, "%s at %" PRIu64, item, pos);
 		ck_assert_msg(!is_known || got == want, "%s at %" PRIu64, item, pos);
 	}
 	n_places++;
@@ -160,7 +112,7 @@ static void check_memory(const char *item, const char *value, uint64_t pos, uint
 		if (!naive_is_tracked(nv, addr + i) || n_effects_on(&s->steps.steps[step], addr + i) > 1)
 			continue;
 		is_known = naive_mem(nv, pos, process, addr + i, &want);
-		ck_assert_msg(byte_of(value, i, len, &got) == is_known || !is_known, "%s at %" PRIu64, item, pos);
+		ck_assert_msg(ask_byte(&a, value, i, len, &got) == is_known || !is_known, "%s at %" PRIu64, item, pos);
 		ck_assert_msg(!is_known || got == want, "%s at %" PRIu64 ": byte %" PRIu64, item, pos, i);
 	}
 	n_places++;
@@ -211,25 +163,25 @@ static void check_row(unsigned row, uint64_t step)
 {
 	const struct ts_step *st = &s->steps.steps[step];
 
-	ck_assert_uint_eq(number(row, 0), step);
-	ck_assert_uint_eq(number(row, 1), tid_of(st->thread));
-	ck_assert_uint_eq(number(row, 2), st->pc);
+	ck_assert_uint_eq(ask_number(&a, row, 0), step);
+	ck_assert_uint_eq(ask_number(&a, row, 1), tid_of(st->thread));
+	ck_assert_uint_eq(ask_number(&a, row, 2), st->pc);
 	/* what a format only guesses from the next address is no length */
 	if (st->insn_len && st->pc != TS_NO_PC && !ts_query_facts(a.q)->guesses_lengths)
-		ck_assert_uint_eq(number(row, 8), st->insn_len);
-	for (unsigned i = 0; i < 15 && 3 * i < strlen(cells[row][9]) && !ts_query_facts(a.q)->is_physical; i++) {
+		ck_assert_uint_eq(ask_number(&a, row, 8), st->insn_len);
+	for (unsigned i = 0; i < 15 && 3 * i < strlen(a.cells[row][9]) && !ts_query_facts(a.q)->is_physical; i++) {
 		uint8_t want, got;
 
 		if (st->pc + i >= st->pc && naive_is_tracked(nv, st->pc + i) &&
 		    naive_mem(nv, step, process_of_thread(st->thread), st->pc + i, &want))
-			ck_assert_msg(byte_of(cells[row][9], i, 15, &got) && got == want, "step %" PRIu64 ": %s", step,
-				      cells[row][9]);
+			ck_assert_msg(ask_byte(&a, a.cells[row][9], i, 15, &got) && got == want, "step %" PRIu64 ": %s", step,
+				      a.cells[row][9]);
 	}
-	check_places(cells[row][11], step, false);
-	check_places(cells[row][12], step, true);
-	if (*cells[row][10] || st->pc == TS_NO_PC)
+	check_places(a.cells[row][11], step, false);
+	check_places(a.cells[row][12], step, true);
+	if (*a.cells[row][10] || st->pc == TS_NO_PC)
 		return;
-	check_all_writes(cells[row][12], step);
+	check_all_writes(a.cells[row][12], step);
 }
 
 /* Steps in a range, of code or of all, of a thread or of all: each that the walk has, in its order. */
@@ -254,17 +206,17 @@ static void check_steps(void)
 		process = process_of_thread(thread);
 		sprintf(question + strlen(question), " thread %" PRIu64, tid_of((uint32_t)thread));
 	}
-	ask(question);
-	for (k = from; k < to && row < MAX_ROWS; k++) {
+	ask_cells(&a, question);
+	for (k = from; k < to; k++) {
 		const struct ts_step *st = &s->steps.steps[k];
 
 		if ((thread != TS_NO_THREAD && st->thread != thread) || (has_what && (st->pc < first || st->pc > last)) ||
 		    (has_what && process_of_thread(st->thread) != process))
 			continue;
-		ck_assert_msg(row < n_rows, "%s: step %" PRIu64, question, k);
+		ck_assert_msg(row < a.n_rows, "%s: step %" PRIu64, question, k);
 		check_row(row++, k);
 	}
-	ck_assert_uint_eq(row, n_rows);
+	ck_assert_uint_eq(row, a.n_rows);
 }
 
 /* ------------------------------------------------------------------------------------------------- compares */
@@ -319,22 +271,22 @@ static void check_compare(uint64_t step)
 		right = (uint32_t)(int32_t)(int8_t)code[2];
 	is_taken = s->steps.steps[step + 2].pc != s->steps.steps[step + 1].pc + (jump[0] == 0x0f ? 6 : 2);
 	sprintf(question, "compares in %" PRIu64 ":%" PRIu64, step, step + 1);
-	ask(question);
-	ck_assert_msg(n_rows == 1 && number(0, 0) == step, "%s: %u", question, n_rows);
+	ask_cells(&a, question);
+	ck_assert_msg(a.n_rows == 1 && ask_number(&a, 0, 0) == step, "%s: %" PRIu64, question, a.n_rows);
 	sprintf(want, "0x%" PRIx64, left);
-	ck_assert_msg(!strcmp(cells[0][7], want), "%s: %s, not %s", question, cells[0][7], want);
+	ck_assert_msg(!strcmp(a.cells[0][7], want), "%s: %s, not %s", question, a.cells[0][7], want);
 	sprintf(want, "0x%" PRIx64, right);
-	ck_assert_msg(!strcmp(cells[0][8], want), "%s: %s, not %s", question, cells[0][8], want);
-	ck_assert_uint_eq(number(0, 9), is_taken);
-	ck_assert_uint_eq(number(0, 11), 1);
+	ck_assert_msg(!strcmp(a.cells[0][8], want), "%s: %s, not %s", question, a.cells[0][8], want);
+	ck_assert_uint_eq(ask_number(&a, 0, 9), is_taken);
+	ck_assert_uint_eq(ask_number(&a, 0, 11), 1);
 	if (is_taken)
-		ck_assert_uint_eq(number(0, 10), s->steps.steps[step + 2].pc);
+		ck_assert_uint_eq(ask_number(&a, 0, 10), s->steps.steps[step + 2].pc);
 	sprintf(question, "compares == 0x%" PRIx64 " in %" PRIu64 ":%" PRIu64, right, step, step + 1);
-	ask(question);
-	ck_assert_uint_eq(n_rows, 1);
+	ask_cells(&a, question);
+	ck_assert_uint_eq(a.n_rows, 1);
 	sprintf(question, "compares == %" PRIu64 " in %" PRIu64 ":%" PRIu64, (left ^ right) + left + 77, step, step + 1);
-	ask(question);
-	ck_assert_uint_eq(n_rows, left + (left ^ right) + 77 == right);
+	ask_cells(&a, question);
+	ck_assert_uint_eq(a.n_rows, left + (left ^ right) + 77 == right);
 	n_compares++;
 }
 
@@ -371,21 +323,21 @@ static void check_unexplained(void)
 {
 	uint64_t n_want = 0, n_got = 0;
 
-	ask("unexplained");
+	ask_cells(&a, "unexplained");
 	for (uint64_t step = 0; step < n_steps; step++) {
 		for (uint32_t process = 0; process < ts_query_n_processes(a.q); process++) {
 			for (size_t i = 0; i < s->n_bytes; i++)
 				n_want += is_unexplained(step, process, s->bytes[i]);
 		}
 	}
-	for (unsigned row = 0; row < n_rows; row++) {
-		ck_assert(!row || number(row - 1, 0) <= number(row, 0));
-		for (uint64_t i = 0; i < number(row, 5); i++) {
+	for (unsigned row = 0; row < a.n_rows; row++) {
+		ck_assert(!row || ask_number(&a, row - 1, 0) <= ask_number(&a, row, 0));
+		for (uint64_t i = 0; i < ask_number(&a, row, 5); i++) {
 			bool is_one = false;
 
 			for (uint32_t process = 0; process < ts_query_n_processes(a.q); process++)
-				is_one |= naive_is_tracked(nv, number(row, 4) + i) &&
-					  is_unexplained(number(row, 0), process, number(row, 4) + i);
+				is_one |= naive_is_tracked(nv, ask_number(&a, row, 4) + i) &&
+					  is_unexplained(ask_number(&a, row, 0), process, ask_number(&a, row, 4) + i);
 			n_got += is_one;
 		}
 	}
@@ -453,18 +405,18 @@ START_TEST(equal_comparisons_of_a_loop_are_one_row)
 		ts_steps_close(&s->steps, 0x401000 + (i % 3 == 0 ? 0 : i % 3 == 1 ? 3 : 4), i % 3 ? (uint16_t)i % 3 : 3, 0);
 	}
 	ask_text_init(&a, &s->rec);
-	ask("compares");
-	ck_assert_uint_eq(n_rows, 2);
-	ck_assert_str_eq(cells[0][6], "cmp eax, 0x07; jb 0x0000000000401000");
-	ck_assert_str_eq(cells[0][7], "0x5");
-	ck_assert_str_eq(cells[0][8], "0x7");
-	ck_assert_uint_eq(number(0, 11) + number(1, 11), 10);
-	ck_assert_str_eq(cells[1][7], "0x6");
-	ck_assert_uint_eq(number(1, 10), 0x401000);
-	ask("compares == 6");
-	ck_assert_uint_eq(n_rows, 1);
-	ask("compares 0x401003,8");
-	ck_assert_uint_eq(n_rows, 0);
+	ask_cells(&a, "compares");
+	ck_assert_uint_eq(a.n_rows, 2);
+	ck_assert_str_eq(a.cells[0][6], "cmp eax, 0x07; jb 0x0000000000401000");
+	ck_assert_str_eq(a.cells[0][7], "0x5");
+	ck_assert_str_eq(a.cells[0][8], "0x7");
+	ck_assert_uint_eq(ask_number(&a, 0, 11) + ask_number(&a, 1, 11), 10);
+	ck_assert_str_eq(a.cells[1][7], "0x6");
+	ck_assert_uint_eq(ask_number(&a, 1, 10), 0x401000);
+	ask_cells(&a, "compares == 6");
+	ck_assert_uint_eq(a.n_rows, 1);
+	ask_cells(&a, "compares 0x401003,8");
+	ck_assert_uint_eq(a.n_rows, 0);
 	ck_assert(!ask_text(&a, TS_FORM_TSV, "compares == x"));
 	ck_assert_ptr_nonnull(strstr(a.err.text, "'x' is not a number"));
 	ck_assert(!ask_text(&a, TS_FORM_TSV, "steps == 5"));
@@ -500,19 +452,19 @@ START_TEST(what_a_condition_leaves_out_is_not_told)
 		ts_steps_close(&s->steps, 0x1000 + 4 * i, 4, 0);
 	}
 	ask_text_init(&a, &s->rec);
-	ask("compares");
-	ck_assert_uint_eq(n_rows, 2);
-	ck_assert_msg(!strncmp(cells[0][6], "cmp r0, #0; bhi ", 16), "%s", cells[0][6]);
-	ck_assert_str_eq(cells[0][7], "0x0");
-	ck_assert_str_eq(cells[0][8], "0x0");
-	ck_assert_str_eq(cells[1][7], "0x9");
-	ck_assert_str_eq(cells[1][8], "0x8");
-	ask("steps");
-	ck_assert_str_eq(cells[1][11], "");
-	ck_assert_str_eq(cells[1][12], "");
-	ck_assert_str_eq(cells[3][11], "$r1=0x9");
-	ck_assert_str_eq(cells[5][11], "");
-	ck_assert_str_eq(cells[5][12], "");
+	ask_cells(&a, "compares");
+	ck_assert_uint_eq(a.n_rows, 2);
+	ck_assert_msg(!strncmp(a.cells[0][6], "cmp r0, #0; bhi ", 16), "%s", a.cells[0][6]);
+	ck_assert_str_eq(a.cells[0][7], "0x0");
+	ck_assert_str_eq(a.cells[0][8], "0x0");
+	ck_assert_str_eq(a.cells[1][7], "0x9");
+	ck_assert_str_eq(a.cells[1][8], "0x8");
+	ask_cells(&a, "steps");
+	ck_assert_str_eq(a.cells[1][11], "");
+	ck_assert_str_eq(a.cells[1][12], "");
+	ck_assert_str_eq(a.cells[3][11], "$r1=0x9");
+	ck_assert_str_eq(a.cells[5][11], "");
+	ck_assert_str_eq(a.cells[5][12], "");
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -528,11 +480,11 @@ START_TEST(what_decides_that_nothing_happens_is_read)
 	ts_steps_close(&s->steps, 0x401000, 2, 0);
 	ts_steps_close(&s->steps, 0x401002, 3, 0);
 	ask_text_init(&a, &s->rec);
-	ask("steps");
-	ck_assert_str_eq(cells[0][11], "$rcx=0x0");
-	ck_assert_str_eq(cells[0][12], "");
-	ck_assert_str_eq(cells[1][11], "$ecx=0x0");
-	ck_assert_str_eq(cells[1][12], "$eflags=?? ?? ?? ??");
+	ask_cells(&a, "steps");
+	ck_assert_str_eq(a.cells[0][11], "$rcx=0x0");
+	ck_assert_str_eq(a.cells[0][12], "");
+	ck_assert_str_eq(a.cells[1][11], "$ecx=0x0");
+	ck_assert_str_eq(a.cells[1][12], "$eflags=?? ?? ?? ??");
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -587,17 +539,17 @@ START_TEST(an_instruction_that_was_stopped_did_nothing)
 	static const enum ts_event_kind kinds[] = { TS_EV_INTERRUPT, TS_EV_FAULT, TS_EV_SIGNAL };
 
 	begin_stopped(kinds[_i], false);
-	ask("compares");
-	ck_assert_uint_eq(n_rows, 1);
-	ck_assert_uint_eq(number(0, 0), 5);
-	ask("history $eax");
-	ck_assert_uint_eq(n_rows, 1);
-	ck_assert_uint_eq(number(0, 0), 2);
-	ask("why $eax at 2");
-	ck_assert(!strcmp(cells[0][8], "start"));
-	ask("steps first 1");
-	ck_assert_str_eq(cells[0][10], kinds[_i] == TS_EV_INTERRUPT ? "" : "mov eax, 0x05");
-	ck_assert_str_eq(cells[0][12], "");
+	ask_cells(&a, "compares");
+	ck_assert_uint_eq(a.n_rows, 1);
+	ck_assert_uint_eq(ask_number(&a, 0, 0), 5);
+	ask_cells(&a, "history $eax");
+	ck_assert_uint_eq(a.n_rows, 1);
+	ck_assert_uint_eq(ask_number(&a, 0, 0), 2);
+	ask_cells(&a, "why $eax at 2");
+	ck_assert(!strcmp(a.cells[0][8], "start"));
+	ask_cells(&a, "steps first 1");
+	ck_assert_str_eq(a.cells[0][10], kinds[_i] == TS_EV_INTERRUPT ? "" : "mov eax, 0x05");
+	ck_assert_str_eq(a.cells[0][12], "");
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -607,10 +559,10 @@ END_TEST
 START_TEST(an_instruction_before_a_signal_ran)
 {
 	begin_stopped(TS_EV_SIGNAL, true);
-	ask("history $eax");
-	ck_assert_uint_eq(n_rows, 2);
-	ask("steps first 1");
-	ck_assert_str_eq(cells[0][12], "$rax=0x5");
+	ask_cells(&a, "history $eax");
+	ck_assert_uint_eq(a.n_rows, 2);
+	ask_cells(&a, "steps first 1");
+	ck_assert_str_eq(a.cells[0][12], "$rax=0x5");
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -626,9 +578,9 @@ START_TEST(of_a_call_without_a_result_what_became_known_is_written)
 	put_number(&s->steps, "rax", 0);
 	ts_steps_close(&s->steps, 0x401000, 2, 0);
 	ask_text_init(&a, &s->rec);
-	ask("steps");
-	ck_assert_str_eq(cells[0][10], "syscall");
-	ck_assert_str_eq(cells[0][12], "$rax=0x0");
+	ask_cells(&a, "steps");
+	ck_assert_str_eq(a.cells[0][10], "syscall");
+	ck_assert_str_eq(a.cells[0][12], "$rax=0x0");
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -645,9 +597,9 @@ START_TEST(steps_of_another_thread_are_passed_over_in_slices)
 	ask_text_init(&a, &s->rec);
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(question, sizeof(question), "%s 0x401000,40 thread %u", i ? "executions" : "steps", (unsigned)tid_of(1));
-		ask(question);
-		ck_assert_uint_eq(n_rows, 1);
-		ck_assert_uint_eq(number(0, 0), 2990);
+		ask_cells(&a, question);
+		ck_assert_uint_eq(a.n_rows, 1);
+		ck_assert_uint_eq(ask_number(&a, 0, 0), 2990);
 		ck_assert_uint_gt(a.n_runs, 1);
 	}
 	ask_text_fini(&a);

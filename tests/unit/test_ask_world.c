@@ -15,42 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_STEPS   200u
-#define MAX_ROWS  20000u
-#define MAX_CELLS 8u
+#define N_STEPS 200u
 
 static struct script *s;
 static struct naive *nv;
 static struct ask_text a;
 static struct script_random rnd;
 static uint64_t n_steps;
-static char *cells[MAX_ROWS][MAX_CELLS];
-static unsigned n_rows;
-
-/* The rows of the answer, cell by cell. */
-static void ask(const char *question)
-{
-	char *rest, *line;
-
-	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
-	ts_buf_putc(&a.out, 0);
-	rest = strchr((char *)a.out.data, '\n') + 1;
-	n_rows = 0;
-	while (n_rows < MAX_ROWS && (line = strsep(&rest, "\n")) && *line) {
-		for (unsigned i = 0; i < MAX_CELLS; i++) {
-			char *cell = strsep(&line, "\t");
-
-			cells[n_rows][i] = cell ? cell : "";
-		}
-		n_rows++;
-	}
-	ck_assert_uint_eq(n_rows, a.n_rows);
-}
-
-static uint64_t number(unsigned row, unsigned cell)
-{
-	return *cells[row][cell] ? strtoull(cells[row][cell], NULL, 0) : TS_NO_POS;
-}
 
 static uint32_t thread_of(uint64_t tid)
 {
@@ -129,20 +100,20 @@ static void check_threads(void)
 	unsigned n = 0;
 
 	any_place(question + strlen(question), &from, &to, &at);
-	ask(question);
+	ask_cells(&a, question);
 	for (uint32_t i = 0; i < a.names.n_tids; i++)
 		n += is_there_in(thread_spans[i], from, to);
-	ck_assert_uint_eq(n_rows, n);
-	for (unsigned row = 0; row < n_rows; row++) {
-		uint32_t thread = thread_of(number(row, 0));
+	ck_assert_uint_eq(a.n_rows, n);
+	for (unsigned row = 0; row < a.n_rows; row++) {
+		uint32_t thread = thread_of(ask_number(&a, row, 0));
 		uint64_t steps = 0;
 
 		for (uint64_t pos = 0; pos < n_steps; pos++)
 			steps += s->steps.steps[pos].thread == thread;
-		ck_assert_int_eq(number(row, 1), a.names.pids[s->rec.threads[thread].process]);
-		ck_assert_uint_eq(number(row, 2), thread_spans[thread].begin);
-		ck_assert_uint_eq(number(row, 3), thread_spans[thread].end);
-		ck_assert_uint_eq(number(row, 4), steps);
+		ck_assert_int_eq(ask_number(&a, row, 1), a.names.pids[s->rec.threads[thread].process]);
+		ck_assert_uint_eq(ask_number(&a, row, 2), thread_spans[thread].begin);
+		ck_assert_uint_eq(ask_number(&a, row, 3), thread_spans[thread].end);
+		ck_assert_uint_eq(ask_number(&a, row, 4), steps);
 	}
 }
 
@@ -168,20 +139,20 @@ static void check_processes(void)
 {
 	uint64_t all = 0;
 
-	ask("processes in 0:end");
-	for (unsigned row = 0; row < n_rows; row++) {
+	ask_cells(&a, "processes in 0:end");
+	for (unsigned row = 0; row < a.n_rows; row++) {
 		uint64_t begin = TS_NO_POS;
 
 		uint64_t steps = 0;
 
 		for (uint64_t pos = n_steps; pos-- > 0;) {
-			bool is_it = process_at(pos) == number(row, 0);
+			bool is_it = process_at(pos) == ask_number(&a, row, 0);
 
 			begin = is_it ? pos : begin;
 			steps += is_it;
 		}
-		ck_assert_uint_eq(number(row, 1), begin);
-		ck_assert_uint_eq(number(row, 3), steps);
+		ck_assert_uint_eq(ask_number(&a, row, 1), begin);
+		ck_assert_uint_eq(ask_number(&a, row, 3), steps);
 		all += steps;
 	}
 	ck_assert_uint_eq(all, n_steps);
@@ -195,23 +166,23 @@ static void check_files(const char *question, uint64_t from, uint64_t to, uint32
 {
 	uint64_t pos = from + script_below(&rnd, to - from);
 
-	for (unsigned row = 0; row < n_rows; row++) {
-		const struct naive_mapping *m = naive_mapping(nv, number(row, 0), process, number(row, 2));
+	for (unsigned row = 0; row < a.n_rows; row++) {
+		const struct naive_mapping *m = naive_mapping(nv, ask_number(&a, row, 0), process, ask_number(&a, row, 2));
 
-		ck_assert_msg(m && m->file && !strcmp(m->file, cells[row][4]), "%s: %s", question,
-			      cells[row][4]);
-		ck_assert(is_there_in((struct span){ number(row, 0), number(row, 1) }, from, to));
+		ck_assert_msg(m && m->file && !strcmp(m->file, a.cells[row][4]), "%s: %s", question,
+			      a.cells[row][4]);
+		ck_assert(is_there_in((struct span){ ask_number(&a, row, 0), ask_number(&a, row, 1) }, from, to));
 	}
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t addr = s->bytes[script_below(&rnd, s->n_bytes)];
 		const struct naive_mapping *m = naive_mapping(nv, pos, process, addr);
 		unsigned row = 0;
 
-		while (row < n_rows && (addr - number(row, 2) >= number(row, 3) || pos < number(row, 0) ||
-					pos >= number(row, 1)))
+		while (row < a.n_rows && (addr - ask_number(&a, row, 2) >= ask_number(&a, row, 3) || pos < ask_number(&a, row, 0) ||
+					pos >= ask_number(&a, row, 1)))
 			row++;
 		ck_assert_msg(!m || !m->file || *m->file != '/' ||
-				      (row < n_rows && !strcmp(m->file, cells[row][4])),
+				      (row < a.n_rows && !strcmp(m->file, a.cells[row][4])),
 			      "%s: 0x%" PRIx64, question, addr);
 	}
 }
@@ -225,7 +196,7 @@ static void check_modules(void)
 
 	any_place(question + strlen(question), &from, &to, &at);
 	process = s->rec.threads[naive_thread(nv, at)].process;
-	ask(question);
+	ask_cells(&a, question);
 	if (s->rec.maps_are_modules) {
 		check_files(question, from, to, process);
 		return;
@@ -237,23 +208,23 @@ static void check_modules(void)
 
 		if (m->process != process || !is_there_in(x, from, to) || x.begin == x.end)
 			continue;
-		while (row < n_rows && (number(row, 2) != m->first || number(row, 0) != x.begin))
+		while (row < a.n_rows && (ask_number(&a, row, 2) != m->first || ask_number(&a, row, 0) != x.begin))
 			row++;
-		ck_assert_msg(row < n_rows, "%s: 0x%" PRIx64, question, m->first);
-		ck_assert_uint_eq(number(row, 1), x.end);
-		ck_assert_uint_eq(number(row, 3), m->last - m->first + 1);
-		ck_assert_str_eq(cells[row][4], m->file ? m->file : "");
+		ck_assert_msg(row < a.n_rows, "%s: 0x%" PRIx64, question, m->first);
+		ck_assert_uint_eq(ask_number(&a, row, 1), x.end);
+		ck_assert_uint_eq(ask_number(&a, row, 3), m->last - m->first + 1);
+		ck_assert_str_eq(a.cells[row][4], m->file ? m->file : "");
 		n++;
 	}
-	ck_assert_uint_eq(n_rows, n);
+	ck_assert_uint_eq(a.n_rows, n);
 }
 
-/* The row of the map with the byte; n_rows if there is none. */
+/* The row of the map with the byte.  Returns a.n_rows if no map has it. */
 static unsigned map_of(uint64_t addr)
 {
 	unsigned row = 0;
 
-	while (row < n_rows && addr - number(row, 2) >= number(row, 3))
+	while (row < a.n_rows && addr - ask_number(&a, row, 2) >= ask_number(&a, row, 3))
 		row++;
 	return row;
 }
@@ -264,18 +235,18 @@ static void check_byte(uint64_t at, uint32_t process, uint64_t addr)
 	unsigned row = map_of(addr);
 	const char *file = m && m->file ? m->file : m && m->desc ? m->desc : "";
 
-	ck_assert_msg((row < n_rows) == (m != NULL), "0x%" PRIx64 " at %" PRIu64, addr, at);
+	ck_assert_msg((row < a.n_rows) == (m != NULL), "0x%" PRIx64 " at %" PRIu64, addr, at);
 	if (!m)
 		return;
-	ck_assert_int_eq(cells[row][4][0], m->prot & TS_PROT_READ ? 'r' : '-');
-	ck_assert_int_eq(cells[row][4][1], m->prot & TS_PROT_WRITE ? 'w' : '-');
-	ck_assert_int_eq(cells[row][4][2], m->prot & TS_PROT_EXEC ? 'x' : '-');
-	ck_assert_str_eq(cells[row][5], file);
-	ck_assert_uint_le(number(row, 0), at);
-	ck_assert_uint_gt(number(row, 1), at);
-	ck_assert_ptr_nonnull(naive_mapping(nv, number(row, 0), process, addr));
-	if (number(row, 1) != TS_NO_POS)
-		ck_assert_ptr_ne(naive_mapping(nv, number(row, 1) - 1, process, addr), NULL);
+	ck_assert_int_eq(a.cells[row][4][0], m->prot & TS_PROT_READ ? 'r' : '-');
+	ck_assert_int_eq(a.cells[row][4][1], m->prot & TS_PROT_WRITE ? 'w' : '-');
+	ck_assert_int_eq(a.cells[row][4][2], m->prot & TS_PROT_EXEC ? 'x' : '-');
+	ck_assert_str_eq(a.cells[row][5], file);
+	ck_assert_uint_le(ask_number(&a, row, 0), at);
+	ck_assert_uint_gt(ask_number(&a, row, 1), at);
+	ck_assert_ptr_nonnull(naive_mapping(nv, ask_number(&a, row, 0), process, addr));
+	if (ask_number(&a, row, 1) != TS_NO_POS)
+		ck_assert_ptr_ne(naive_mapping(nv, ask_number(&a, row, 1) - 1, process, addr), NULL);
 }
 
 /* @n of the bytes. */
@@ -286,7 +257,7 @@ static void check_maps(size_t n)
 	char question[60];
 
 	snprintf(question, sizeof(question), "maps at %" PRIu64, at);
-	ask(question);
+	ask_cells(&a, question);
 	for (size_t i = 0; i < n; i++)
 		check_byte(at, process, s->bytes[n == s->n_bytes ? i : script_below(&rnd, s->n_bytes)]);
 }
@@ -300,50 +271,29 @@ static void check_events(const char *name, enum ts_event_kind kind)
 	unsigned row = 0;
 
 	snprintf(question, sizeof(question), "events %s", name);
-	ask(question);
+	ask_cells(&a, question);
 	for (; naive_next_event(nv, kind, from, &step, &thread); from = step + 1) {
-		ck_assert_msg(row < n_rows, "%s: step %" PRIu64, name, step);
-		ck_assert_uint_eq(number(row, 0), step);
-		ck_assert_uint_eq(thread_of(number(row, 1)), thread);
-		ck_assert_str_eq(cells[row][2], name);
-		while (row < n_rows && number(row, 0) == step)
+		ck_assert_msg(row < a.n_rows, "%s: step %" PRIu64, name, step);
+		ck_assert_uint_eq(ask_number(&a, row, 0), step);
+		ck_assert_uint_eq(thread_of(ask_number(&a, row, 1)), thread);
+		ck_assert_str_eq(a.cells[row][2], name);
+		while (row < a.n_rows && ask_number(&a, row, 0) == step)
 			row++;
 	}
-	ck_assert_uint_eq(row, n_rows);
-	if (!n_rows && ts_query_facts(a.q)->absent_events >> kind & 1)
+	ck_assert_uint_eq(row, a.n_rows);
+	if (!a.n_rows && ts_query_facts(a.q)->absent_events >> kind & 1)
 		ck_assert_msg(strstr(ts_buf_text(&a.end), "does not record"), "%s: %s", name, ts_buf_text(&a.end));
 }
 
 /* ---------------------------------------------------------------------------------- memory and registers */
 
-/* Byte @i of a value cell, which is a number ("0x12f", of @len bytes) or bytes ("2f ?? 01").  Returns false if it is unknown. */
-static bool byte_of(const char *cell, size_t i, size_t len, uint8_t *value)
-{
-	bool is_number = !strncmp(cell, "0x", 2), is_big_endian = ts_query_regset(a.q)->arch->is_big_endian;
-	size_t digits = strlen(cell), from_end = 2 * (is_big_endian ? len - 1 - i : i);
-	char pair[3] = "00";
-
-	if (!digits) /* no byte of it is known */
-		return false;
-	if (!is_number) {
-		ck_assert_msg(digits == 3 * len - 1, "%s", cell);
-		memcpy(pair, cell + 3 * i, 2);
-	} else {
-		for (unsigned k = 0; k < 2; k++) {
-			if (from_end + k + 2 < digits)
-				pair[1 - k] = cell[digits - 1 - from_end - k];
-		}
-	}
-	*value = (uint8_t)strtoul(pair, NULL, 16);
-	return strcmp(pair, "??") != 0;
-}
-
-/* Of the row with the byte at @addr: whether it is known, and what it is. */
+/* The byte at @addr, as the row that contains it shows it.  Returns false if it is unknown: an empty cell has no known byte. */
 static bool shown_byte(uint64_t addr, uint8_t *value)
 {
-	for (unsigned row = 0; row < n_rows; row++) {
-		if (addr - number(row, 0) < number(row, 1))
-			return byte_of(cells[row][2], addr - number(row, 0), number(row, 1), value);
+	for (unsigned row = 0; row < a.n_rows; row++) {
+		if (addr - ask_number(&a, row, 0) < ask_number(&a, row, 1))
+			return *a.cells[row][2] &&
+			       ask_byte(&a, a.cells[row][2], addr - ask_number(&a, row, 0), ask_number(&a, row, 1), value);
 	}
 	return false;
 }
@@ -363,7 +313,7 @@ static void check_memory(void)
 		ts_error_reset(&a.err);
 		return;
 	}
-	ask(question);
+	ask_cells(&a, question);
 	for (uint64_t i = 0; i < len; i++) {
 		uint8_t want = 0, got = 0;
 		bool is_known;
@@ -384,20 +334,20 @@ static void check_registers(void)
 	char question[100];
 
 	sprintf(question, "registers at %" PRIu64, pos);
-	ask(question);
-	ck_assert_uint_eq(n_rows, regs->n_regs);
-	for (unsigned row = 0; row < n_rows; row++) {
+	ask_cells(&a, question);
+	ck_assert_uint_eq(a.n_rows, regs->n_regs);
+	for (unsigned row = 0; row < a.n_rows; row++) {
 		const struct ts_reg *r = &regs->regs[row];
 
-		ck_assert_str_eq(cells[row][0], r->name);
-		ck_assert_uint_eq(number(row, 1), r->len);
+		ck_assert_str_eq(a.cells[row][0], r->name);
+		ck_assert_uint_eq(ask_number(&a, row, 1), r->len);
 		for (uint32_t i = 0; (int)row != regs->pc && i < r->len; i++) {
 			uint8_t want = 0, got = 0;
 			bool is_known = naive_reg(nv, pos, thread, r->off + i, &want);
 
-			ck_assert_msg(byte_of(cells[row][2], i, r->len, &got) == is_known, "%s: %s %s", question,
-				      r->name, cells[row][2]);
-			ck_assert_msg(!is_known || got == want, "%s: %s %s", question, r->name, cells[row][2]);
+			ck_assert_msg((*a.cells[row][2] && ask_byte(&a, a.cells[row][2], i, r->len, &got)) == is_known,
+				      "%s: %s %s", question, r->name, a.cells[row][2]);
+			ck_assert_msg(!is_known || got == want, "%s: %s %s", question, r->name, a.cells[row][2]);
 		}
 	}
 }
@@ -419,11 +369,11 @@ static void check_event_row(unsigned row, uint64_t step, uint32_t thread, const 
 		n += (size_t)sprintf(arguments + n, "%s0x%" PRIx64, i ? ", " : "", ev->args[i]);
 	if (ev->kind == TS_EV_SYSCALL && ev->has_ret)
 		sprintf(result, "0x%" PRIx64, ev->ret);
-	ck_assert_uint_eq(number(row, 0), step);
-	ck_assert_uint_eq(thread_of(number(row, 1)), thread);
-	ck_assert_str_eq(cells[row][2], event_names[ev->kind]);
-	ck_assert_str_eq(cells[row][4], arguments);
-	ck_assert_str_eq(cells[row][5], result);
+	ck_assert_uint_eq(ask_number(&a, row, 0), step);
+	ck_assert_uint_eq(thread_of(ask_number(&a, row, 1)), thread);
+	ck_assert_str_eq(a.cells[row][2], event_names[ev->kind]);
+	ck_assert_str_eq(a.cells[row][4], arguments);
+	ck_assert_str_eq(a.cells[row][5], result);
 }
 
 /* Rows of a kind, in a range, of a thread: each is that of the walk, in its order. */
@@ -438,7 +388,7 @@ static void check_listed_events(void)
 
 	if (only != TS_NO_THREAD)
 		sprintf(question + n, " thread %" PRId64, a.names.tids[only]);
-	ask(question);
+	ask_cells(&a, question);
 	for (uint64_t step = from; step < to; step++) {
 		const struct ts_step *st = &s->steps.steps[step];
 		uint32_t thread = st->thread;
@@ -452,11 +402,11 @@ static void check_listed_events(void)
 			if (e->kind != TS_FX_EVENT || ev->kind != kind ||
 			    (only != TS_NO_THREAD && only != thread))
 				continue;
-			ck_assert_msg(row < n_rows, "%s: step %" PRIu64, question, step);
+			ck_assert_msg(row < a.n_rows, "%s: step %" PRIu64, question, step);
 			check_event_row(row++, step, thread, ev);
 		}
 	}
-	ck_assert_uint_eq(row, n_rows);
+	ck_assert_uint_eq(row, a.n_rows);
 }
 
 static void begin(uint64_t seed)
@@ -482,11 +432,11 @@ START_TEST(registers_that_are_named_come_in_the_order_of_the_names)
 	char question[100];
 
 	begin(1);
-	ask("registers sp $pc at 3");
-	ck_assert_uint_eq(n_rows, 2);
-	ck_assert_str_eq(cells[0][0], "sp");
-	ck_assert_str_eq(cells[1][0], "pc");
-	ck_assert_str_eq(cells[1][2], (sprintf(question, "0x%" PRIx64, s->steps.steps[3].pc), question));
+	ask_cells(&a, "registers sp $pc at 3");
+	ck_assert_uint_eq(a.n_rows, 2);
+	ck_assert_str_eq(a.cells[0][0], "sp");
+	ck_assert_str_eq(a.cells[1][0], "pc");
+	ck_assert_str_eq(a.cells[1][2], (sprintf(question, "0x%" PRIx64, s->steps.steps[3].pc), question));
 	ck_assert(!ask_text(&a, TS_FORM_TSV, "registers nope"));
 	ck_assert_ptr_nonnull(strstr(a.err.text, "'nope' is not a register"));
 	ck_assert(!ask_text(&a, TS_FORM_TSV, "memory $sp"));
@@ -570,9 +520,9 @@ START_TEST(a_process_is_called_by_its_first_thread_with_a_name)
 	for (unsigned i = 0; i < 6; i++)
 		ts_steps_close(&s->steps, 0x401000, 4, i % 3);
 	ask_text_init(&a, &s->rec);
-	ask("processes");
-	ck_assert_uint_eq(n_rows, 1);
-	ck_assert_str_eq(cells[0][4], "worker");
+	ask_cells(&a, "processes");
+	ck_assert_uint_eq(a.n_rows, 1);
+	ck_assert_str_eq(a.cells[0][4], "worker");
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -633,10 +583,10 @@ START_TEST(steps_of_threads_are_not_counted_turn_by_turn)
 		ts_steps_close(&s->steps, 0x401000, 4, 1);
 	}
 	ask_text_init(&a, &s->rec);
-	ask("threads");
-	ck_assert_uint_eq(n_rows, 2);
-	ck_assert_str_eq(cells[0][4], "20000");
-	ck_assert_str_eq(cells[1][4], "40000");
+	ask_cells(&a, "threads");
+	ck_assert_uint_eq(a.n_rows, 2);
+	ck_assert_str_eq(a.cells[0][4], "20000");
+	ck_assert_str_eq(a.cells[1][4], "40000");
 	ck_assert_uint_le(a.n_runs, 3);
 	ask_text_fini(&a);
 	script_free(s);
@@ -658,16 +608,16 @@ START_TEST(events_of_all_kinds_come_in_order)
 		ts_steps_close(&s->steps, 0x401000, 4, 0);
 	}
 	ask_text_init(&a, &s->rec);
-	ask("events");
-	ck_assert_uint_eq(n_rows, 2 * N);
-	for (unsigned i = 0; i < n_rows; i++) {
-		ck_assert_uint_eq(strtoul(cells[i][0], NULL, 10), i / 2);
-		ck_assert_str_eq(cells[i][2], i % 2 ? "map" : "syscall");
+	ask_cells(&a, "events");
+	ck_assert_uint_eq(a.n_rows, 2 * N);
+	for (unsigned i = 0; i < a.n_rows; i++) {
+		ck_assert_uint_eq(strtoul(a.cells[i][0], NULL, 10), i / 2);
+		ck_assert_str_eq(a.cells[i][2], i % 2 ? "map" : "syscall");
 	}
-	ask("events map last 3");
-	ck_assert_uint_eq(n_rows, 3);
-	for (unsigned i = 0; i < n_rows; i++)
-		ck_assert_uint_eq(strtoul(cells[i][0], NULL, 10), N - 3 + i);
+	ask_cells(&a, "events map last 3");
+	ck_assert_uint_eq(a.n_rows, 3);
+	for (unsigned i = 0; i < a.n_rows; i++)
+		ck_assert_uint_eq(strtoul(a.cells[i][0], NULL, 10), N - 3 + i);
 	/* the call has no arguments, which is not the same as unknown ones */
 	ck_assert(ask_text(&a, TS_FORM_JSON, "events syscall first 1"));
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\"arguments\":[],\"result\":null"));

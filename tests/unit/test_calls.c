@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calls_case.h"
+#include "index_case.h"
 #include "src/calls/linkage.h"
 #include "src/query/search/call_list.h"
 #include "src/timeline/file/section.h"
@@ -363,10 +364,7 @@ END_TEST
 
 /* ------------------------------------------------------------------------------------------- index files */
 
-#define PATH    "trace.tsindex"
 #define SIBLING PATH ".calls"
-
-static const struct ts_index_key the_key = { .trace_len = 10, .content = 30 };
 
 static const struct ts_section *without_calls[TS_MAX_SECTIONS];
 
@@ -375,7 +373,6 @@ static struct ts_timeline *open_timeline(bool has_calls, bool is_finished)
 {
 	struct ts_error err = { 0 };
 	struct ts_timeline *tl = ts_timeline_new(&prog.s->rec, NULL, &err);
-	struct ts_index_file *f;
 	unsigned n = 0;
 
 	ck_assert_ptr_nonnull(tl);
@@ -386,26 +383,14 @@ static struct ts_timeline *open_timeline(bool has_calls, bool is_finished)
 	without_calls[n] = NULL;
 	if (!has_calls)
 		tl->sections = without_calls;
-	f = is_finished ? ts_index_open(PATH, &the_key, &err) : ts_index_create(PATH, &the_key, &err);
-	ck_assert_msg(f && ts_timeline_use_file(tl, f, &err), "%s", err.text);
+	use_index(tl, is_finished);
 	return tl;
-}
-
-static void grow(struct ts_timeline *tl, uint64_t n_steps)
-{
-	struct ts_error err = { 0 };
-	enum ts_next grown;
-
-	do
-		grown = ts_timeline_grow(tl, n_steps, &err);
-	while (grown == TS_MORE && n_steps == UINT64_MAX);
-	ck_assert_msg(grown != TS_FAIL, "%s", err.text);
 }
 
 static void make_program(int seed)
 {
 	remove(PATH);
-	remove(PATH ".part");
+	remove(PART);
 	remove(SIBLING);
 	random_program((uint64_t)seed * 31 + 5, &processors[seed % (int)N_PROCESSORS], 2000);
 	if (prog.n % (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS) == 0)

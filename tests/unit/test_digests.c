@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "index_case.h"
 #include "script.h"
 #include "src/query/search/scan.h"
 #include "src/timeline/timeline.h"
@@ -98,33 +99,16 @@ END_TEST
 
 /* ------------------------------------------------------------------------------------------ index files */
 
-#define PATH "digests.tsindex"
-
-static const struct ts_index_key the_key = { .trace_len = 10, .content = 31 };
-
 static struct ts_timeline *open_timeline(struct script *s, bool has_digests, bool is_finished)
 {
 	struct ts_error err = { 0 };
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
-	struct ts_index_file *f;
 
 	ck_assert_ptr_nonnull(tl);
 	if (has_digests)
 		ts_timeline_make_digests(tl);
-	f = is_finished ? ts_index_open(PATH, &the_key, &err) : ts_index_create(PATH, &the_key, &err);
-	ck_assert_msg(f && ts_timeline_use_file(tl, f, &err), "%s", err.text);
+	use_index(tl, is_finished);
 	return tl;
-}
-
-static void grow(struct ts_timeline *tl, uint64_t n_steps)
-{
-	struct ts_error err = { 0 };
-	enum ts_next grown;
-
-	do
-		grown = ts_timeline_grow(tl, n_steps, &err);
-	while (grown == TS_MORE && n_steps == UINT64_MAX);
-	ck_assert_msg(grown != TS_FAIL, "%s", err.text);
 }
 
 /* The chunk's steps alone; effects and data stay those of the script. */
@@ -159,7 +143,7 @@ static void check_timeline(const struct script *s, struct ts_timeline *tl, bool 
 static void remove_files(void)
 {
 	remove(PATH);
-	remove(PATH ".part");
+	remove(PART);
 }
 
 /* What one program after another does with a recording: none knows which threads the one before it found. */

@@ -60,11 +60,8 @@ static void build(void)
 {
 	while (s->steps.n_steps < 2)
 		machine_step(s, 0x1000);
-	tl = ts_timeline_new(&s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
-	q = ts_query_new(tl, &err);
-	ck_assert_ptr_nonnull(q);
+	q = script_query(s, &tl, &err);
+	ck_assert_msg(q, "%s", err.text);
 }
 
 static enum ts_mapping look(uint64_t pos, uint64_t addr)

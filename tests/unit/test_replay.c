@@ -35,17 +35,6 @@ static void teardown(void)
 	script_free(s);
 }
 
-static void step(void)
-{
-	ts_steps_close(&s->steps, 16 * (uint64_t)s->steps.n_steps, 16, 0);
-}
-
-static void steps(unsigned n)
-{
-	while (n--)
-		step();
-}
-
 /* The same to memory and to registers. */
 static void both(bool is_write, const char *value)
 {
@@ -57,11 +46,8 @@ static void both(bool is_write, const char *value)
 
 static void build(void)
 {
-	tl = ts_timeline_new(&s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
-	q = ts_query_new(tl, &err);
-	ck_assert_ptr_nonnull(q);
+	q = script_query(s, &tl, &err);
+	ck_assert_msg(q, "%s", err.text);
 }
 
 /* @text at position @pos, '.' for an unknown byte. */
@@ -86,9 +72,9 @@ static void check(uint64_t pos, const char *text)
 START_TEST(a_contradiction_is_visible_at_the_step_that_saw_it)
 {
 	both(true, "abcd");
-	steps(3);
+	script_steps(s, 3);
 	both(false, "xy");
-	steps(2);
+	script_steps(s, 2);
 	build();
 	check(0, "....");
 	check(1, "abcd");
@@ -102,9 +88,9 @@ END_TEST
 START_TEST(it_is_visible_at_the_start_of_a_chunk)
 {
 	both(true, "abcd");
-	steps(TS_CHUNK_STEPS);
+	script_steps(s, TS_CHUNK_STEPS);
 	both(false, "xy");
-	steps(2);
+	script_steps(s, 2);
 	build();
 	check(TS_CHUNK_STEPS - 1, "abcd");
 	check(TS_CHUNK_STEPS, "xycd");
@@ -115,10 +101,10 @@ END_TEST
 START_TEST(what_the_step_itself_wrote_was_not_there_before)
 {
 	both(true, "abcd");
-	step();
+	script_step(s, 0);
 	both(true, "xy");
 	both(false, "xyz");
-	step();
+	script_step(s, 0);
 	build();
 	check(1, "abzd");
 	check(2, "xyzd");
@@ -128,10 +114,10 @@ END_TEST
 START_TEST(of_two_values_the_step_began_with_the_first)
 {
 	both(true, "abcd");
-	step();
+	script_step(s, 0);
 	both(false, "x");
 	both(false, "yz");
-	step();
+	script_step(s, 0);
 	build();
 	check(1, "xzcd");
 	check(2, "yzcd");
@@ -143,7 +129,7 @@ START_TEST(the_first_step_sees_position_0)
 	ts_steps_value(&s->rec.initial, TS_FX_WRITE, ADDR, "abcd", 4);
 	ts_steps_value(&s->rec.initial, TS_FX_REG_WRITE, REG, "abcd", 4);
 	both(false, "x");
-	step();
+	script_step(s, 0);
 	build();
 	check(0, "xbcd");
 	check(1, "xbcd");
@@ -154,12 +140,12 @@ END_TEST
 START_TEST(a_lost_value_is_what_is_seen_next)
 {
 	both(true, "abcd");
-	step();
+	script_step(s, 0);
 	ts_steps_effect(&s->steps, TS_FX_WRITE, ADDR, 2);
 	ts_steps_effect(&s->steps, TS_FX_REG_WRITE, REG, 2);
-	steps(2);
+	script_steps(s, 2);
 	both(false, "x");
-	steps(2);
+	script_steps(s, 2);
 	build();
 	check(1, "abcd");
 	check(2, "x.cd");

@@ -40,18 +40,6 @@ static void teardown(void)
 	script_free(s);
 }
 
-/* Steps, with the effects added before each; instruction i lies at 16 * i. */
-static void step(void)
-{
-	ts_steps_close(&s->steps, 16 * (uint64_t)s->steps.n_steps, 16, 0);
-}
-
-static void steps(unsigned n)
-{
-	while (n--)
-		step();
-}
-
 static struct ts_effect *effect(enum ts_effect_kind kind, const char *value)
 {
 	return ts_steps_value(&s->steps, kind, ADDR, value, (uint32_t)strlen(value));
@@ -68,11 +56,8 @@ static struct ts_event *call(uint64_t number, bool has_ret)
 
 static void build(void)
 {
-	tl = ts_timeline_new(&s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
-	q = ts_query_new(tl, &err);
-	ck_assert_ptr_nonnull(q);
+	q = script_query(s, &tl, &err);
+	ck_assert_msg(q, "%s", err.text);
 }
 
 static void stop_at_pc(uint64_t pc)
@@ -98,7 +83,7 @@ static uint64_t go(uint64_t from, uint64_t limit, enum ts_stop_kind kind)
 
 START_TEST(a_breakpoint_where_one_stands_is_not_reported_again)
 {
-	steps(10);
+	script_steps(s, 10);
 	build();
 	stop_at_pc(48);
 	ck_assert_uint_eq(go(0, 10, TS_STOP_BREAK), 3);
@@ -110,7 +95,7 @@ END_TEST
 
 START_TEST(the_nearest_of_several_breakpoints_counts)
 {
-	steps(10);
+	script_steps(s, 10);
 	build();
 	stop_at_pc(112);
 	stop_at_pc(32);
@@ -121,7 +106,7 @@ END_TEST
 
 START_TEST(a_breakpoint_may_lie_at_the_first_and_at_the_last_position)
 {
-	steps(10);
+	script_steps(s, 10);
 	build();
 	stop_at_pc(0);
 	stop_at_pc(160);
@@ -132,9 +117,9 @@ END_TEST
 
 START_TEST(another_process_does_not_stop)
 {
-	steps(5);
+	script_steps(s, 5);
 	ts_steps_close(&s->steps, 16, 16, 1);
-	steps(5);
+	script_steps(s, 5);
 	build();
 	breaks[stops.n_breaks++] = (struct ts_break){ 1, 16 };
 	ck_assert_uint_eq(go(0, 11, TS_STOP_BREAK), 5);
@@ -144,9 +129,9 @@ END_TEST
 
 START_TEST(nothing_beyond_the_limit_is_found)
 {
-	steps(10);
+	script_steps(s, 10);
 	effect(TS_FX_WRITE, "a");
-	step();
+	script_step(s, 0);
 	build();
 	stop_at_pc(96);
 	watch_for(TS_WATCH_WRITE);
@@ -161,13 +146,13 @@ END_TEST
 
 START_TEST(a_write_watchpoint_stops_behind_the_change_and_backwards_before_it)
 {
-	steps(3);
+	script_steps(s, 3);
 	effect(TS_FX_WRITE, "a");
-	step();
-	steps(3);
+	script_step(s, 0);
+	script_steps(s, 3);
 	effect(TS_FX_WRITE, "a"); /* changes nothing */
-	step();
-	steps(3);
+	script_step(s, 0);
+	script_steps(s, 3);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	ck_assert_uint_eq(go(0, 11, TS_STOP_WATCH), 4);
@@ -185,12 +170,12 @@ END_TEST
 
 START_TEST(reads_stop_read_and_access_watchpoints_with_or_without_a_value)
 {
-	step();
+	script_step(s, 0);
 	effect(TS_FX_READ, "a");
-	step();
+	script_step(s, 0);
 	ts_steps_effect(&s->steps, TS_FX_READ, ADDR + 3, 8);
-	step();
-	steps(2);
+	script_step(s, 0);
+	script_steps(s, 2);
 	build();
 	watch_for(TS_WATCH_READ);
 	ck_assert_uint_eq(go(0, 5, TS_STOP_WATCH), 2);
@@ -205,12 +190,12 @@ END_TEST
 
 START_TEST(a_change_that_shows_only_in_a_read_stops_a_write_watchpoint)
 {
-	step();
+	script_step(s, 0);
 	effect(TS_FX_READ, "a");
-	step();
+	script_step(s, 0);
 	effect(TS_FX_READ, "b");
-	step();
-	step();
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	ck_assert_uint_eq(go(0, 4, TS_STOP_WATCH), 2); /* where b is visible, not after the read */
@@ -229,8 +214,8 @@ START_TEST(a_change_that_the_first_read_shows_has_no_step_before_it)
 {
 	ts_steps_value(&s->rec.initial, TS_FX_WRITE, ADDR, "a", 1);
 	effect(TS_FX_READ, "b");
-	step();
-	step();
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	ck_assert_uint_eq(go(0, 2, TS_STOP_END), 2);
@@ -242,9 +227,9 @@ END_TEST
 START_TEST(a_change_is_found_where_the_next_chunk_shows_it)
 {
 	effect(TS_FX_READ, "a");
-	steps(TS_CHUNK_STEPS);
+	script_steps(s, TS_CHUNK_STEPS);
 	effect(TS_FX_READ, "b");
-	steps(2);
+	script_steps(s, 2);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	ck_assert_uint_eq(go(0, TS_CHUNK_STEPS, TS_STOP_WATCH), TS_CHUNK_STEPS);
@@ -260,10 +245,10 @@ START_TEST(of_what_a_step_shows_the_first_counts)
 					{ .kind = TS_WATCH_WRITE, .addr = ADDR + 1, .len = 1 } };
 
 	effect(TS_FX_READ, "ab");
-	steps(2);
+	script_steps(s, 2);
 	ts_steps_value(&s->steps, TS_FX_READ, ADDR + 1, "x", 1);
 	ts_steps_value(&s->steps, TS_FX_READ, ADDR, "y", 1);
-	step();
+	script_step(s, 0);
 	build();
 	stops.watches = two;
 	stops.n_watches = 2;
@@ -280,11 +265,11 @@ START_TEST(what_a_step_writes_comes_before_what_the_next_one_shows)
 					{ .kind = TS_WATCH_WRITE, .addr = ADDR + 1, .len = 1 } };
 
 	effect(TS_FX_READ, "ab");
-	steps(TS_CHUNK_STEPS - 1);
+	script_steps(s, TS_CHUNK_STEPS - 1);
 	ts_steps_value(&s->steps, TS_FX_WRITE, ADDR + 1, "x", 1);
-	step();
+	script_step(s, 0);
 	effect(TS_FX_READ, "c");
-	steps(2);
+	script_steps(s, 2);
 	build();
 	stops.watches = two;
 	stops.n_watches = 2;
@@ -298,9 +283,9 @@ END_TEST
 START_TEST(a_write_of_an_unknown_value_may_be_a_change)
 {
 	effect(TS_FX_WRITE, "abcd");
-	step();
+	script_step(s, 0);
 	ts_steps_effect(&s->steps, TS_FX_WRITE, ADDR, 1);
-	step();
+	script_step(s, 0);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	ck_assert_uint_eq(go(1, 2, TS_STOP_WATCH), 2);
@@ -310,15 +295,15 @@ END_TEST
 START_TEST(hidden_accesses_count_for_what_they_change)
 {
 	effect(TS_FX_WRITE, "abcd");
-	step();
+	script_step(s, 0);
 	effect(TS_FX_WRITE, "abcd")->is_hidden = true;
-	step();
+	script_step(s, 0);
 	effect(TS_FX_READ, "abcd")->is_hidden = true;
-	step();
+	script_step(s, 0);
 	effect(TS_FX_WRITE, "abxd")->is_hidden = true;
-	steps(2);
+	script_steps(s, 2);
 	effect(TS_FX_READ, "abyd")->is_hidden = true;
-	step();
+	script_step(s, 0);
 	build();
 	watch_for(TS_WATCH_ACCESS);
 	ck_assert_uint_eq(go(1, 6, TS_STOP_WATCH), 4);
@@ -333,12 +318,12 @@ END_TEST
 START_TEST(a_byte_that_starts_afresh_twice_in_a_step_is_compared_with_the_start_before)
 {
 	effect(TS_FX_WRITE, "a");
-	step();
+	script_step(s, 0);
 	ts_steps_effect(&s->steps, TS_FX_FORGET, ADDR, 4);
 	effect(TS_FX_READ, "b"); /* so b was there: no change by this read */
 	ts_steps_effect(&s->steps, TS_FX_UNMAP, ADDR, 4);
-	step();
-	steps(2);
+	script_step(s, 0);
+	script_steps(s, 2);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	ck_assert_uint_eq(go(1, 4, TS_STOP_END), 4);
@@ -347,10 +332,10 @@ END_TEST
 
 START_TEST(where_both_hold_the_watchpoint_is_reported)
 {
-	steps(3);
+	script_steps(s, 3);
 	effect(TS_FX_WRITE, "a");
-	step();
-	steps(3);
+	script_step(s, 0);
+	script_steps(s, 3);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	stop_at_pc(64);
@@ -364,10 +349,10 @@ END_TEST
 
 START_TEST(a_system_call_stops_at_its_entry_and_at_its_return)
 {
-	steps(3);
+	script_steps(s, 3);
 	call(39, true);
-	step();
-	steps(3);
+	script_step(s, 0);
+	script_steps(s, 3);
 	build();
 	stops.has_syscalls = true;
 	ck_assert_uint_eq(go(0, 7, TS_STOP_SYSCALL_ENTRY), 3);
@@ -385,10 +370,10 @@ START_TEST(only_the_system_calls_asked_for_stop)
 	static const uint64_t numbers[] = { 60, 2 };
 
 	call(39, true);
-	step();
+	script_step(s, 0);
 	call(2, false);
-	step();
-	step();
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	stops = (struct ts_stops){ .has_syscalls = true, .syscalls = numbers, .n_syscalls = 2 };
 	ck_assert_uint_eq(go(0, 3, TS_STOP_SYSCALL_ENTRY), 1);
@@ -399,11 +384,11 @@ END_TEST
 
 START_TEST(backwards_a_return_is_found_though_a_later_call_of_its_step_has_none)
 {
-	steps(3);
+	script_steps(s, 3);
 	call(1, true);
 	call(2, false);
-	step();
-	steps(3);
+	script_step(s, 0);
+	script_steps(s, 3);
 	build();
 	stops.has_syscalls = true;
 	ck_assert_uint_eq(go(7, 0, TS_STOP_SYSCALL_RETURN), 4);
@@ -420,12 +405,12 @@ static void event(enum ts_event_kind kind, uint64_t number)
 
 START_TEST(a_signal_stops_before_its_step_and_a_fault_after_it_in_both_directions)
 {
-	steps(2);
+	script_steps(s, 2);
 	event(TS_EV_SIGNAL, 14);
-	steps(3);
+	script_steps(s, 3);
 	event(TS_EV_FAULT, 0);
 	event(TS_EV_EXIT, 0);
-	steps(2);
+	script_steps(s, 2);
 	build();
 	stops.has_signals = true;
 	ck_assert_uint_eq(go(0, 7, TS_STOP_SIGNAL), 2);
@@ -443,12 +428,12 @@ END_TEST
 
 START_TEST(a_signal_that_arrived_after_its_step_stops_there_in_both_directions)
 {
-	steps(2);
+	script_steps(s, 2);
 	event(TS_EV_SIGNAL, 14);
 	s->steps.events[s->steps.n_events - 1].is_after = true;
-	steps(2);
+	script_steps(s, 2);
 	event(TS_EV_SIGNAL, 15);
-	steps(2);
+	script_steps(s, 2);
 	build();
 	stops.has_signals = true;
 	ck_assert_uint_eq(go(0, 6, TS_STOP_SIGNAL), 3);
@@ -464,9 +449,9 @@ END_TEST
 
 START_TEST(an_exit_and_a_fault_at_the_limit_are_stops)
 {
-	steps(2);
+	script_steps(s, 2);
 	event(TS_EV_EXIT, 3);
-	step();
+	script_step(s, 0);
 	build();
 	stops.has_signals = true;
 	ck_assert_uint_eq(go(0, 3, TS_STOP_EXIT), 3);
@@ -482,13 +467,13 @@ END_TEST
 START_TEST(a_change_of_modules_stops_in_both_directions)
 {
 	ts_steps_load(&s->rec.initial, 0x1000, 0x1000, "/prog", 5);
-	step();
+	script_step(s, 0);
 	ts_steps_load(&s->steps, 0x70000, 0x1000, "/lib/a", 6);
-	step();
+	script_step(s, 0);
 	ts_steps_load(&s->steps, 0x80000, 0x1000, "/lib/b", 6);
 	ts_steps_close(&s->steps, 32, 16, 1);
 	ts_steps_effect(&s->steps, TS_FX_UNLOAD, 0x70000, 0x1000);
-	steps(2);
+	script_steps(s, 2);
 	build();
 	ck_assert_uint_eq(go(0, 5, TS_STOP_END), 5);
 	stops.has_modules = true;
@@ -547,7 +532,7 @@ START_TEST(any_search_for_signals_finds_what_looking_everywhere_finds)
 			s->steps.events[s->steps.n_events - 1].is_after = true;
 			late[i + 1] = true;
 		}
-		step();
+		script_step(s, 0);
 	}
 	build();
 	for (unsigned i = 0; i < MANY; i++) {
@@ -584,7 +569,7 @@ START_TEST(a_search_goes_on_in_slices_and_says_how_far_it_came)
 	for (unsigned i = 0; i < 5 * TS_CHUNK_STEPS; i++) {
 		if (i % TS_CHUNK_STEPS == 7 || i == 4 * TS_CHUNK_STEPS + 9)
 			effect(TS_FX_READ, i < 4 * TS_CHUNK_STEPS + 9 ? "a" : "ab");
-		step();
+		script_step(s, 0);
 	}
 	build();
 	watch.addr++; /* reads of its neighbour are looked at too */
@@ -612,7 +597,7 @@ START_TEST(events_that_do_not_stop_take_slices)
 
 		for (unsigned i = 0; !is_reverse && i < 1000; i++) {
 			event(TS_EV_SIGNAL, 14);
-			step();
+			script_step(s, 0);
 		}
 		if (!is_reverse)
 			build();
@@ -631,7 +616,7 @@ START_TEST(chunks_that_touch_nothing_watched_are_not_read)
 {
 	s->rec.has_reads = true;
 	effect(TS_FX_WRITE, "a");
-	steps(6 * TS_CHUNK_STEPS);
+	script_steps(s, 6 * TS_CHUNK_STEPS);
 	build();
 	watch_for(TS_WATCH_ACCESS);
 	s->n_reads = 0;
@@ -642,9 +627,9 @@ END_TEST
 
 START_TEST(a_trace_that_is_gone_fails_the_search)
 {
-	steps(5);
+	script_steps(s, 5);
 	effect(TS_FX_WRITE, "a");
-	step();
+	script_step(s, 0);
 	build();
 	watch_for(TS_WATCH_WRITE);
 	s->fail_at = 3;

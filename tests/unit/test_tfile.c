@@ -291,13 +291,7 @@ END_TEST
 
 START_TEST(without_description_the_processor_is_an_option)
 {
-	head("R 138\ntp T1:1000:E:0:0\n");
-	begin(1);
-	ts_buf_putc(&f, 'R');
-	for (unsigned i = 0; i < 0x138 / 8; i++)
-		num(i == 16 ? 0x1234 : i, 8);
-	end();
-	finish();
+	frame_without_description();
 	expect_refused(TS_EUSAGE, "--arch");
 	arch_option = "x86_64";
 	serve();

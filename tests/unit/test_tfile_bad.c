@@ -65,13 +65,7 @@ END_TEST
 
 START_TEST(without_description_the_processor_is_the_programs)
 {
-	head("R 138\ntp T1:1000:E:0:0\n");
-	begin(1);
-	ts_buf_putc(&f, 'R');
-	for (unsigned i = 0; i < 0x138 / 8; i++)
-		num(i == 16 ? 0x1234 : i, 8);
-	end();
-	finish();
+	frame_without_description();
 	exec_option = unit_data_path("tfile-samples/work");
 	serve();
 	ck_assert_str_eq(rec->regs.arch->name, "x86_64");

@@ -43,11 +43,8 @@ static bool is_thumb_at(uint64_t pos)
 	bool is_thumb;
 
 	if (!q) {
-		tl = ts_timeline_new(&s->rec, NULL, &err);
-		ck_assert_ptr_nonnull(tl);
-		ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
-		q = ts_query_new(tl, &err);
-		ck_assert_ptr_nonnull(q);
+		q = script_query(s, &tl, &err);
+		ck_assert_msg(q, "%s", err.text);
 	}
 	ck_assert(ts_thumb_at(q, pos, 0, &is_thumb, &err));
 	return is_thumb;

@@ -32,21 +32,12 @@ static void teardown(void)
 	script_free(s);
 }
 
-/* A step of a thread; instruction i lies at 16 * i. */
-static void step(uint32_t thread)
-{
-	ts_steps_close(&s->steps, 16 * (uint64_t)s->steps.n_steps, 16, thread);
-}
-
 static void build(void)
 {
 	struct ts_error err = { 0 };
 
-	tl = ts_timeline_new(&s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
-	q = ts_query_new(tl, &err);
-	ck_assert_ptr_nonnull(q);
+	q = script_query(s, &tl, &err);
+	ck_assert_msg(q, "%s", err.text);
 }
 
 static void stop_at_pc(uint64_t pc)
@@ -71,7 +62,7 @@ static void run_to(uint64_t pos, enum ts_stop_kind kind)
 START_TEST(a_continue_ends_at_a_breakpoint_or_at_an_end)
 {
 	for (unsigned i = 0; i < 4; i++)
-		step(0);
+		script_step(s, 0);
 	build();
 	stop_at_pc(32);
 	ts_walk_continue(&w, q, &stops, 0, false);
@@ -87,9 +78,9 @@ END_TEST
 
 START_TEST(a_step_is_of_its_thread_and_wins_over_a_breakpoint_at_its_target)
 {
-	step(0);
-	step(1);
-	step(0);
+	script_step(s, 0);
+	script_step(s, 1);
+	script_step(s, 0);
 	build();
 	ts_walk_step(&w, q, &stops, 0, 1, false);
 	run_to(2, TS_STOP_STEP);
@@ -111,11 +102,11 @@ END_TEST
 /* Others' instructions and breakpoints lie before it: none of them is undone. */
 START_TEST(a_step_back_stays_where_its_thread_begins)
 {
-	step(0);
-	step(0);
-	step(1);
-	step(0);
-	step(1);
+	script_step(s, 0);
+	script_step(s, 0);
+	script_step(s, 1);
+	script_step(s, 0);
+	script_step(s, 1);
 	build();
 	stop_at_pc(16);
 	ts_walk_step(&w, q, &stops, 2, 1, true);
@@ -133,7 +124,7 @@ END_TEST
 START_TEST(a_range_is_left_by_its_thread_or_at_the_end)
 {
 	for (unsigned i = 0; i < 200; i++)
-		step(i % 2);
+		script_step(s, i % 2);
 	build();
 	ts_walk_range(&w, q, &stops, 2, 0, 32, 16 * 150);
 	run_to(149, TS_STOP_STEP); /* the next instruction of thread 0 is that of step 150 */
@@ -144,10 +135,10 @@ END_TEST
 
 START_TEST(after_a_breakpoint_that_does_not_hold_a_system_call_stops_at_the_same_position)
 {
-	step(0);
+	script_step(s, 0);
 	ts_steps_event(&s->steps, TS_EV_SYSCALL)->number = 7;
-	step(0);
-	step(0);
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	stop_at_pc(16);
 	stop_at_pc(32);
@@ -166,10 +157,10 @@ END_TEST
 
 START_TEST(after_a_breakpoint_that_does_not_hold_an_exit_stops_at_the_same_position)
 {
-	step(0);
+	script_step(s, 0);
 	ts_steps_event(&s->steps, TS_EV_EXIT);
-	step(0);
-	step(0);
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	stop_at_pc(32);
 	stops.has_signals = true;
@@ -184,10 +175,10 @@ END_TEST
 
 START_TEST(a_step_to_other_modules_is_a_step)
 {
-	step(0);
+	script_step(s, 0);
 	ts_steps_load(&s->steps, 0x70000, 0x1000, "/lib/a", 6);
-	step(0);
-	step(0);
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	stops.has_modules = true;
 	ts_walk_step(&w, q, &stops, 1, 0, false);
@@ -199,12 +190,12 @@ END_TEST
 
 START_TEST(a_signal_stops_before_its_step_and_a_fault_after_it)
 {
-	step(0);
+	script_step(s, 0);
 	ts_steps_event(&s->steps, TS_EV_SIGNAL)->number = 10;
-	step(0);
+	script_step(s, 0);
 	ts_steps_event(&s->steps, TS_EV_FAULT);
-	step(0);
-	step(0);
+	script_step(s, 0);
+	script_step(s, 0);
 	build();
 	stops.has_signals = true;
 	ts_walk_continue(&w, q, &stops, 0, false);
@@ -223,7 +214,7 @@ START_TEST(an_interrupted_range_step_looks_through_what_it_has_passed)
 	struct ts_error err = { 0 };
 
 	for (unsigned i = 0; i < 1000; i++)
-		step(0);
+		script_step(s, 0);
 	build();
 	ts_walk_range(&w, q, &stops, 0, 0, 0, UINT64_MAX);
 	ck_assert_int_eq(ts_walk_run(&w, &found, &err), TS_WALK_ON); /* it has a target to look for */

@@ -148,11 +148,8 @@ static void make_step(void)
 
 static void open_questions(void)
 {
-	tl = ts_timeline_new(&s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
-	q = ts_query_new(tl, &err);
-	ck_assert_ptr_nonnull(q);
+	q = script_query(s, &tl, &err);
+	ck_assert_msg(q, "%s", err.text);
 }
 
 static void build(uint64_t seed)

@@ -198,3 +198,14 @@ void three_frames(void)
 	end();
 	finish();
 }
+
+void frame_without_description(void)
+{
+	head("R 138\ntp T1:1000:E:0:0\n");
+	begin(1);
+	ts_buf_putc(&f, 'R');
+	for (unsigned i = 0; i < 0x138 / 8; i++)
+		num(i == 16 ? 0x1234 : i, 8);
+	end();
+	finish();
+}

@@ -26,7 +26,7 @@
 
 extern struct ts_buf f; /* the file */
 extern bool is_big;
-extern size_t frame_at; /* where the open frame's length stands */
+extern size_t frame_at; /* offset of the open frame's length */
 extern struct ts_source *src;
 extern struct ts_recording *rec;
 extern struct ts_timeline *tl;
@@ -59,5 +59,8 @@ const char *reg(uint64_t pos, const char *name);
 const char *bytes(uint64_t pos, uint64_t addr);
 void get(uint64_t n);
 void three_frames(void);
+
+/* A file that describes no processor, whose one frame has all registers of x86-64: rip is 0x1234, register i is i. */
+void frame_without_description(void);
 
 #endif

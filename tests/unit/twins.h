@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `make check-twins` asks of the tests that compare answers with those of a naive twin, by the
- * environment: TEST_QUESTIONS are so many, TEST_SEED other ones, TEST_FORMAT those to recordings of one format.
+ * The environment by which `make check-twins` controls the tests that compare answers with those of a naive twin:
+ * TEST_QUESTIONS is the number of questions, TEST_SEED selects other ones, TEST_FORMAT selects recordings of one format.
  */
 #ifndef TS_TESTS_TWINS_H
 #define TS_TESTS_TWINS_H
@@ -16,16 +16,16 @@
 /* How many questions are asked of a verb and a format: TEST_QUESTIONS, 0 without it. */
 uint64_t twins_n_questions(void);
 
-/* What random numbers begin with that are told apart by @i: @i itself without TEST_SEED. */
+/* The seed of the @i-th sequence of random numbers: @i itself without TEST_SEED. */
 uint64_t twins_seed(uint64_t i);
 
 /* Is it TEST_FORMAT?  Any is, without that. */
 bool twins_has_format(const char *name);
 
-/* A case of tests that compare with a twin, which may take as long as so many questions need. */
+/* A case of tests that compare with a twin.  Its timeout grows with the number of questions. */
 TCase *twins_case(void);
 
-/* The rows of an answer are those that are wanted; if not, the first that differ are told, and some after them. */
+/* The rows of an answer are those that are wanted; if not, the test fails with the first that differ, and some after them. */
 void twins_check_rows(const char *question, const char *got, const char *wanted);
 
 #endif

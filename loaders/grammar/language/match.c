@@ -656,7 +656,7 @@ static inline void reset_line(struct grammar_line *line, uint32_t has)
 	line->n_regs = line->n_unknown = line->n_accesses = line->n_bad = line->n_skipped = 0;
 }
 
-/* What may be before every line.  Returns what fields it has. */
+/* Match the prefix that every line may have.  Returns the fields that it has. */
 static uint32_t match_prefix(struct grammar_matcher *m, const char **text)
 {
 	const struct grammar_pattern *p = &m->g->patterns[m->g->prefix];

@@ -166,7 +166,7 @@ static bool set_register(struct builder *b, size_t at, struct grammar_word w, st
 	return grammar_text(b->g, b->s, at, w.text, w.len, &p->at);
 }
 
-/* What is after an element's ":". */
+/* Parse the qualifiers after an element's ":". */
 static bool take_qual(struct builder *b, const char *quals, struct grammar_part *p, uint16_t *min, bool *is_last)
 {
 	size_t at = b->s->at;

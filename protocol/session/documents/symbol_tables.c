@@ -97,7 +97,7 @@ static bool search(struct rsp_symbol_tables *t, struct ts_error *err)
 	return true;
 }
 
-/* What the task has read.  Returns false if it failed. */
+/* Take over the tables that the task has read.  Returns false if it failed. */
 static bool take(struct rsp_symbol_tables *t, struct ts_error *err)
 {
 	if (t->is_read) {

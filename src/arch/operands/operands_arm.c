@@ -62,7 +62,7 @@ static struct ts_cs_reg reg_of(const struct work *x, unsigned i)
 	return ts_cs_reg(&x->w, (unsigned)x->op[i].reg);
 }
 
-/* What the program counter reads as. */
+/* The value that an instruction reads from the program counter. */
 static uint64_t pc_value(const struct work *x)
 {
 	return x->w.insn->address + (x->is_thumb ? 4 : 8);

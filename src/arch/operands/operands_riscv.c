@@ -85,7 +85,7 @@ static bool take_c0(struct insn *in, uint32_t x, unsigned xlen)
 	return true;
 }
 
-/* What the compressed jal adds to the pc. */
+/* The distance that the compressed jal adds to the pc. */
 static int64_t distance(uint32_t x)
 {
 	return sign(bits(x, 12, 1) << 11 | bits(x, 11, 1) << 4 | bits(x, 9, 2) << 8 | bits(x, 8, 1) << 10 | bits(x, 7, 1) << 6 |

@@ -98,7 +98,7 @@ static uint16_t segment_base(const struct ts_x86_work *w, ZydisRegister segment)
 					      : TS_NO_OFF16;
 }
 
-/* What is special about the address of a memory operand. */
+/* Adjust the address of a memory operand where the instruction has a rule of its own. */
 static void place_special(struct ts_x86_work *w, struct ts_op_mem *m, const ZydisDecodedOperand *o)
 {
 	const ZydisDecodedOperand *second = w->insn.operand_count > 1 ? &w->raw[1] : NULL;

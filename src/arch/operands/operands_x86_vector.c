@@ -52,7 +52,7 @@ static void set_unit(struct ts_x86_work *w, unsigned first, unsigned unit)
 		w->ops->transfers[first].unit = (uint8_t)unit;
 }
 
-/* What is left of two equal operands: zeros, or ones. */
+/* The result of an instruction with two equal operands: zeros, or ones. */
 enum { CLEARS = 256, SETS = 512 };
 
 static void make_equal(struct ts_x86_work *w, unsigned how)

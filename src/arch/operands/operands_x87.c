@@ -8,7 +8,7 @@
 
 enum { PUSH = 1, POP = 2, POP_TWICE = 4, IS_LOAD = 8, IS_STORE = 16, IS_EXCHANGE = 32, IS_CONSTANT = 64 };
 
-/* What st(i) holds after the instruction, under the name before it. */
+/* The contents of st(i) after the instruction, under the name before it. */
 struct slot {
 	bool is_result; /* it is made of the operands */
 	uint8_t from;   /* else it is this register */

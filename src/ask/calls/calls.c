@@ -430,7 +430,7 @@ static enum ts_next explain_none(struct ts_call_rows *x, struct ts_budget *budge
 	return TS_END;
 }
 
-/* What a tracer stepped over, or left out, may have been calls. */
+/* Note that calls may be missing: a tracer may have stepped over them, or left them out. */
 static void note_gaps(struct ts_call_rows *x)
 {
 	uint64_t n = ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, x->rows.qn->to) -

@@ -23,7 +23,7 @@ static bool find_call(struct ts_ask *ask, uint64_t pos, uint64_t resolver, struc
 	       call->kind == TS_CALL_RETURN;
 }
 
-/* What the call of a resolver returned; *has_target is false if that is unknown, or nothing ran there. */
+/* The address that a call of a resolver returned.  *has_target is false if that is unknown, or nothing ran there. */
 static bool get_target(struct ts_ask *ask, const struct ts_call *call, uint64_t *target, bool *has_target,
 		       struct ts_error *err)
 {
@@ -37,7 +37,7 @@ static bool get_target(struct ts_ask *ask, const struct ts_call *call, uint64_t 
 	return is_done;
 }
 
-/* What the resolver chose, by the first of its calls that returned. */
+/* The address that the resolver chose, by the first of its calls that returned. */
 static bool look_at_resolver(struct ts_ask *ask, uint32_t process, uint64_t resolver, uint64_t *target, bool *has_target,
 			     struct ts_error *err)
 {

@@ -73,7 +73,7 @@ static enum ts_next put_here(struct stack *x, struct ts_row *row, struct ts_budg
 	return look_for_handler(x, x->rows.qn->at, err);
 }
 
-/* What the system put between the handler and the function that it interrupted. */
+/* A row for the frame that the system put between the handler and the function that it interrupted. */
 static enum ts_next put_signal(struct stack *x, struct ts_row *row, struct ts_budget *budget)
 {
 	put_row(x, x->handler.pos, 0, false, row, budget);

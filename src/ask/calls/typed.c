@@ -15,7 +15,7 @@
 /* The bytes that are read of a longer value: an answer shows no more. */
 #define MAX_VALUE 65u
 
-/* What an argument takes on the stack is a multiple of a word. */
+/* The size of an argument on the stack is a multiple of a word. */
 #define ROUND(n, word) (((n) + (word) - 1) / (word) * (word))
 
 /* A value, as far as it is known. */

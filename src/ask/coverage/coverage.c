@@ -27,7 +27,7 @@
 #define RUNS_A_CHUNK   TS_CHUNK_STEPS
 #define STEPS_A_CHUNK  TS_CHUNK_STEPS
 
-/* What is done next, before there are rows. */
+/* The stages before the rows. */
 enum stage {
 	SIZING, /* how many addresses there are at most: a table that grows is made anew in one piece */
 	COUNTING,
@@ -283,7 +283,7 @@ static enum ts_next count_some(struct coverage *c, struct ts_error *err)
 	return each_executed(c, c->rows.qn->from, c->rows.qn->to, &c->counted, &c->step, add, err);
 }
 
-/* What was executed there is not listed. */
+/* Leave out an address that was executed there. */
 static void subtract(void *user, const struct ts_executed *x)
 {
 	struct coverage *c = user;

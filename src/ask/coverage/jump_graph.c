@@ -36,7 +36,7 @@ struct part {
 	uint64_t pos;
 };
 
-/* What a thread did last: 1 + its run if that ended, and the position where. */
+/* The last run of a thread: 1 + the run if it ended, and the position where it did. */
 struct thread {
 	uint32_t run;
 	uint64_t end;
@@ -134,7 +134,7 @@ static struct run *find_run(struct ts_jump_graph *g, uint32_t ordinal)
 	return &g->runs[ordinal];
 }
 
-/* What the thread of position @pos did before; NULL if memory is exhausted. */
+/* The state of the thread that runs at position @pos.  Returns NULL if memory is exhausted. */
 static struct thread *find_thread(struct ts_jump_graph *g, uint64_t pos)
 {
 	if (pos >= g->slice_end) {

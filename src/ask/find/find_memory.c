@@ -20,7 +20,7 @@
 /* The number of addresses that share an answer of is_busy(). */
 #define LINE 16u
 
-/* What the step did to the bytes at @addr. */
+/* The kind of the change that the step made to the bytes at @addr. */
 static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps *batch,
 				  const struct ts_step *s, uint64_t addr)
 {

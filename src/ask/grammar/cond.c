@@ -9,7 +9,7 @@
 #include "src/agent/ax.h"
 #include "src/base/text/hex.h"
 
-/* What is left of the condition, and all of it for messages. */
+/* The rest of the condition, and all of it for messages. */
 struct text {
 	const char *p, *end;
 	const char *all;
@@ -135,7 +135,7 @@ static bool parse_base(struct text *t, struct ts_term *term, unsigned len, const
 	return true;
 }
 
-/* What follows "*(": TYPE *)ADDR */
+/* Parse the text after "*(": TYPE *)ADDR */
 static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_regset *regs,
 			 struct ts_symbols *symbols, struct ts_error *err)
 {
@@ -175,7 +175,7 @@ static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_r
 	return true;
 }
 
-/* What follows "agent": HEX, or HEX@ADDR */
+/* Parse the text after "agent": HEX, or HEX@ADDR */
 static bool parse_agent(struct text *t, struct ts_term *term, struct ts_error *err)
 {
 	enum ts_ax_error error = TS_AX_NO_MEMORY;

@@ -167,7 +167,7 @@ static bool set_word(struct ts_ask_place *place, enum ts_place_kind kind, const 
 	return true;
 }
 
-/* What follows next or previous, or "next-". */
+/* Parse the text after next or previous, or "next-". */
 static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const char *text, const char *word,
 			  const char *end, struct ts_error *err)
 {

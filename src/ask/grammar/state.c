@@ -276,7 +276,7 @@ static enum ts_next find_places(struct ts_judged *judged, const struct ts_ask *a
 #define WORK_A_CHUNK 4096u
 #define WORK_A_LOOK  256u
 
-/* What the expressions of a position took comes off the budget. */
+/* Charge the work of a position's expressions to the budget. */
 static void charge(struct ts_judged *judged, const struct registers *r, struct ts_budget *budget)
 {
 	judged->work += r->n_run + r->n_looks * WORK_A_LOOK;

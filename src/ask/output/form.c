@@ -92,7 +92,7 @@ static void put_share(struct ts_buf *out, double share)
 	ts_buf_printf(out, "%.9g", share);
 }
 
-/* What is for people only is left out. */
+/* The length of the text without the part that is for people only. */
 static size_t len_without_aside(const char *text)
 {
 	return (size_t)(strchrnul(text, TS_ROW_ASIDE) - text);

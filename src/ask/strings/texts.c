@@ -33,7 +33,7 @@ uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n)
 	return hash;
 }
 
-/* What a text is found by. */
+/* The key of a text. */
 struct key {
 	const struct ts_text *text;
 	const char *chars;

@@ -505,7 +505,7 @@ static void close_world(struct ts_rows *rows)
 	ts_heap_fini(&w->items);
 }
 
-/* What is counted for threads and processes.  Returns false if memory is exhausted. */
+/* Make the counters of threads and processes.  Returns false if memory is exhausted. */
 static bool make_counts(struct world *w)
 {
 	const struct ts_query *q = w->rows.ask->q;

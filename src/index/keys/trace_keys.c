@@ -21,7 +21,7 @@
 #include "src/base/collections/vec.h"
 #include "src/base/io_full.h"
 
-/* What a trace is identified by. */
+/* The parts of a trace that identify it. */
 #define END_LEN	    65536u
 #define PIECE_LEN   4096u
 #define N_PIECES    16u
@@ -71,7 +71,7 @@ static bool identify_file(int fd, uint64_t len, uint8_t id[TS_TRACE_ID_LEN], str
 	return done || ts_fail_errno(err, "cannot read it");
 }
 
-/* What is no file, a pipe, is identified by its name. */
+/* A trace that is no file, but a pipe, is identified by its name. */
 static bool identify(const char *trace, uint8_t id[TS_TRACE_ID_LEN], struct ts_error *err)
 {
 	struct stat st;

@@ -79,7 +79,7 @@ static uint64_t read_program_len(const Elf_Data *data, uint64_t off, bool is_big
 	return p ? ts_number(p, 8, is_big) : UINT64_MAX;
 }
 
-/* What the attributes of a unit say. */
+/* The attributes of a unit. */
 struct unit {
 	struct walk *w;
 	uint64_t len; /* of the line program; UINT64_MAX if the unit has none */

@@ -309,7 +309,7 @@ static void mark_type(struct classifying *c, Dwarf_Die *die, uint64_t off, unsig
 	}
 }
 
-/* What is in two registers, or in memory, is shown as bytes. */
+/* A value in two registers, or in memory, is shown as bytes. */
 static enum ts_value_form form_of(int tag, const struct ts_die_facts *f, const struct ts_value_type *type)
 {
 	if (tag == DW_TAG_base_type && (f->encoding == DW_ATE_float || f->encoding == DW_ATE_complex_float))

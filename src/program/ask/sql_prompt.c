@@ -27,7 +27,7 @@
 #include <histedit.h>
 #endif
 
-/* What is typed is not longer. */
+/* The limit on a typed statement. */
 #define MAX_TYPED (16u * 1024 * 1024)
 
 /* The child says that it waits for a statement. */

@@ -226,7 +226,7 @@ static bool set_kinds(struct ts_cli *cli, const char *arg)
 	       ts_cli_usage_error("--only %s: the kinds are path, register and memory; several are separated by commas", arg);
 }
 
-/* What a WORD or a VALUE sets. */
+/* Set an option whose argument is a WORD or a VALUE. */
 static bool set_special(struct ts_cli *cli, int id)
 {
 	switch (id) {

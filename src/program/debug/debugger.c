@@ -128,7 +128,7 @@ static int wait_for(pid_t pid)
 	return exit_status(status);
 }
 
-/* What the server says when it is ready. */
+/* The server's message that it is ready. */
 struct served {
 	const struct ts_arch *arch; /* NULL: it has ended before */
 	char exec[PATH_MAX];        /* the program's file, empty: none was found */
@@ -217,7 +217,7 @@ static void read_served(int fd, const struct meeting *m, struct served *served)
 
 static const int from_terminal[] = { SIGINT, SIGQUIT };
 
-/* What the terminal sends to all of us is for the other process to decide. */
+/* The terminal sends its signals to the whole group: ignore them here, the other process decides. */
 static void ignore_terminal(struct sigaction old[2])
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -532,7 +532,7 @@ static void block_taken(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &held, before);
 }
 
-/* What is sent to us alone is passed on to the debugger @pid. */
+/* Relay for the debugger @pid; signals that only this process gets are passed on to it. */
 static int relay_for(struct ts_relay *relay, pid_t pid, const sigset_t *before)
 {
 	struct sigaction pass = { .sa_handler = pass_on }, note = { .sa_handler = note_child };

@@ -174,7 +174,7 @@ static bool take_from_server(struct ts_relay *r, struct pair *p)
 	return lane_send(&p->to_debugger, p->debugger);
 }
 
-/* What can be done now, by the events of both sockets.  Returns false if the connection is over. */
+/* Move data as the events of both sockets allow.  Returns false if the connection is over. */
 static bool pair_run(struct ts_relay *r, struct pair *p, const struct pollfd *debugger, const struct pollfd *server)
 {
 	const int arrived = POLLIN | POLLHUP | POLLERR;

@@ -153,7 +153,7 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	ts_sandbox_allow(rules, cli->sysroot ? TS_RULE_ROOT : TS_RULE_IMAGES, cli->sysroot);
 }
 
-/* What needs the user's secret, and the directory, which cannot be made inside. */
+/* Do what needs the user's secret, and make the directory: neither is possible inside the sandbox. */
 static void make_cache(struct ts_sandbox_rules *rules, const struct ts_cli *cli)
 {
 	const char *const others[] = { cli->trace, cli->trace2 };

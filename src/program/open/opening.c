@@ -21,7 +21,7 @@
 #include "src/source/pack.h"
 #include "src/source/unpack.h"
 
-/* What the signal handler says. */
+/* The message of the signal handler. */
 static char missing_page[4400];
 
 static void on_missing_page(int)
@@ -130,7 +130,7 @@ static void show_unpacking(void *user, const struct ts_unpacking *at)
 			      at->n_out);
 }
 
-/* What is packed already is not packed again: a packed recording in a packed recording is not opened. */
+/* A packed recording is not packed again: a packed recording in a packed recording is not opened. */
 static bool check_unpacked(const struct ts_opened *o, const struct ts_source *src, struct ts_error *err)
 {
 	return o->cli.command != TS_CMD_PACK || !ts_source_archive(src) ||

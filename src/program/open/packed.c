@@ -533,7 +533,7 @@ static bool find_base(struct ts_query *q, const struct ts_cli *cli, struct ts_pa
 	return done && err->code == TS_OK;
 }
 
-/* What was packed, what it costs. */
+/* Print what was packed, and its size. */
 static void show(const struct ts_pack_writer *w, const struct packing *p, const struct ts_cli *cli, uint64_t n_steps,
 		 bool has_index)
 {

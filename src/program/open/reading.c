@@ -13,7 +13,7 @@
 
 #define STEPS_A_GROW (UINT64_C(1) << 16)
 
-/* What there is to say when the recording has been read. */
+/* Print what the reading of the recording found. */
 static void say_read(struct ts_model *m, const struct ts_cli *cli)
 {
 	struct ts_index_facts index = ts_model_index(m);
@@ -39,7 +39,7 @@ static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t star
 	       ts_now_ns() - start > READ_FIRST_NS;
 }
 
-/* What ^C leaves behind, and how to go on; the process ends. */
+/* Print what ^C leaves behind and how to go on, and end the process. */
 static _Noreturn void end_reading(struct ts_model *m, const struct ts_cli *cli)
 {
 	struct ts_index_facts index = ts_model_index(m);

@@ -185,7 +185,7 @@ static bool is_static(const char *path)
 	return true;
 }
 
-/* What records a program of @e without QEMU, as the end of a sentence. */
+/* Another way to record a program of @e, without QEMU, as the end of a sentence. */
 static const char *other_engine(const struct ts_emulated *e)
 {
 	if (!e->vg_arch)

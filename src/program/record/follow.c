@@ -64,7 +64,7 @@ static bool make_folder(struct follow *f)
 	return f->fifo >= 0 ? ts_processes_create(f->folder, &r->err) : ts_fail_errno(&r->err, "%s cannot be made", fifo);
 }
 
-/* What was needed while the programs ran. */
+/* Remove the files that were needed while the programs ran. */
 static void tidy(const struct follow *f)
 {
 	DIR *dir = opendir(f->folder);

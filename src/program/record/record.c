@@ -59,7 +59,7 @@ static int open_new(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-/* What -o names is replaced. */
+/* Open the file of -o, and replace its contents. */
 static int open_named(struct ts_recorder *r)
 {
 	snprintf(r->out, sizeof(r->out), "%s", r->cli->output);

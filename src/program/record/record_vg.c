@@ -365,7 +365,7 @@ static bool take_chunks(struct ts_recorder *r)
 	return true;
 }
 
-/* What the dead tool has written of its last chunk.  The last record may be incomplete. */
+/* Take the part of its last chunk that the dead tool has written.  The last record may be incomplete. */
 static void take_rest(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;

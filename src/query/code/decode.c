@@ -18,7 +18,7 @@ struct pair {
 	uint32_t process[2];
 };
 
-/* What is examined for each step of a chunk.  More instructions have it than are decoded at a time. */
+/* The table of brief facts for the steps of a chunk.  It holds more instructions than are decoded at a time. */
 #define N_BRIEFS 32768u /* a power of two */
 struct brief {
 	uint64_t pc;

@@ -85,7 +85,7 @@ static void add_range(struct work *w, uint64_t first, uint64_t last)
 	w->r->items[w->r->n++].last = last;
 }
 
-/* What of the range is not recorded, leaving out the first @at recorded reads. */
+/* Add the parts of the range that are not recorded, leaving out the first @at recorded reads. */
 static void add_unrecorded(struct work *w, unsigned at, uint64_t first, uint64_t last)
 {
 	for (; at < w->n_recorded; at++) {

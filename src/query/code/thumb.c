@@ -14,7 +14,7 @@ enum state {
 	STATE_FAILED, /* to be read */
 };
 
-/* What is needed of a step after the next question has reused its batch. */
+/* The facts about a step that are needed after the next question has reused its batch. */
 struct insn {
 	uint64_t pc;
 	uint32_t thread;

@@ -22,7 +22,7 @@ uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread)
 	return ts_query_n_calls_before(q, thread, q->snap.end);
 }
 
-/* What happens after the snapshot is not known yet.  A forged index may put a call there. */
+/* Events after the snapshot are not known yet.  A forged index may put a call there. */
 static void clip(const struct ts_query *q, struct ts_call *call)
 {
 	if (call->pos >= q->snap.end)

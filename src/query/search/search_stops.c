@@ -365,8 +365,8 @@ static bool has_more(const struct ts_search *s)
 }
 
 /*
- * The next chunk of the span to look into is @chunk, or one after it; TS_NO_CHUNK: none.  If there is none,
- * the whole span has been searched.
+ * Continue with the next chunk that touches a watched place: @chunk, or one after it.  If no such chunk follows in the
+ * span, or @chunk is TS_NO_CHUNK, the whole span has been searched.
  */
 static void aim(struct ts_search *s, uint64_t chunk)
 {

@@ -133,7 +133,7 @@ static bool is_trigger(const struct ts_watch *w, const struct ts_replay *v, cons
 	return wants_writes(w) && (value ? is_change(v, e, value, lo, hi) : is_write);
 }
 
-/* What one step, or the steps of a chunk, did to the places. */
+/* The ways in which a step, or the steps of a chunk, touched the places. */
 enum touch {
 	TOUCH_NONE = 0,
 	TOUCH_WATCH = 1, /* a watchpoint triggered */

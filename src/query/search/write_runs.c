@@ -74,7 +74,7 @@ static uint32_t hash(const uint8_t *bytes, size_t len)
 	return (uint32_t)(h >> 40) % N_KNOWN;
 }
 
-/* What the instruction does. */
+/* Decode the instruction. */
 static struct ts_insn_brief decode(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode,
 			     const uint8_t *bytes, size_t len)
 {

@@ -155,7 +155,7 @@ static void save_world(const struct ts_timeline *tl)
 		ts_index_fail(tl->file);
 }
 
-/* What only the last record of a complete recording has. */
+/* Save the parts that only the last record of a complete recording has. */
 static void save_end(const struct ts_timeline *tl)
 {
 	save_world(tl);
@@ -215,7 +215,7 @@ static bool check_learned(const struct ts_recording *rec, const struct ts_learne
 	return l->n_processes == n_processes;
 }
 
-/* What the loader learned when it read this for the first time. */
+/* Load the facts that the loader learned when it read the recording for the first time. */
 static bool load_recording(struct ts_recording *rec, const struct saved_head *head, struct ts_index_arrays *a)
 {
 	size_t n_threads, n_warnings;

@@ -95,7 +95,7 @@ static bool ends_before(const struct ts_runs *r, size_t s, uint64_t from)
 	return s + 1 < r->n_segments && r->segments[s + 1].start <= from;
 }
 
-/* What ts_runs_fill() fills: of one run of a segment. */
+/* The destination of ts_runs_fill(): one run of a segment. */
 struct filling {
 	uint64_t start, from, to;
 	uint32_t *starts, run;

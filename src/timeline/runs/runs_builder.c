@@ -264,7 +264,7 @@ static bool room_for_segment(struct ts_runs_builder *b)
 	return ts_vec_reserve(&r->segments, r->n_segments, &b->cap_segments, 1, sizeof(*r->segments));
 }
 
-/* What was packed becomes a segment, in place of a copy if there is one. */
+/* Turn the packed runs into a segment, in place of a copy if one exists. */
 bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end, bool is_copy)
 {
 	struct ts_runs *r = b->runs;

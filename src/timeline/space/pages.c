@@ -17,7 +17,7 @@ void ts_pages_fini(struct ts_pages *p)
 	*p = (struct ts_pages){ 0 };
 }
 
-/* What a page is found by. */
+/* The key of a page. */
 struct key {
 	uint64_t page;
 	uint32_t layer;

@@ -158,7 +158,7 @@ static bool pack_rest(struct ts_space_builder *sb)
 	return true;
 }
 
-/* What was packed becomes a segment, in place of a copy if there is one. */
+/* Turn the packed lines into a segment, in place of a copy if one exists. */
 bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment, bool is_copy)
 {
 	struct ts_space *sp = sb->space;

@@ -47,7 +47,7 @@ struct draft {
 
 struct ts_step_places {
 	struct ts_query *q;
-	struct plan **plans;     /* owned, as each is; n_plans of them, NULL where there is none */
+	struct plan **plans;     /* owned, as each is; n_plans of them, NULL where a plan is not made yet */
 	size_t n_plans, n_made;
 	uint8_t *room;           /* owned; what before and after point into */
 	uint8_t *before, *after; /* registers, then which of their bytes are known */

@@ -28,6 +28,16 @@ extern unsigned forge_share, forge_turn;
  */
 #define FORGE_EDIT_LEN 8
 
+/*
+ * How many files are forged at random of one.  Those of a build without sanitizers are the first ones of those that a
+ * build with them forges.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define FORGE_N_FILES 400
+#else
+#define FORGE_N_FILES 200
+#endif
+
 /* Change a finished file by up to @n edits of FORGE_EDIT_LEN bytes each, and sign it again. */
 void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n);
 

@@ -22,7 +22,7 @@
 
 #define PATH     "forged.tsindex"
 #define N_SEEDS  4
-#define N_FORGED 400 /* of each */
+#define N_FORGED FORGE_N_FILES /* of each */
 #define N_LIED_SEEDS 12 /* few have completed lines */
 
 /* So is one whose blocks are stored. */

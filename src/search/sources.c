@@ -439,7 +439,8 @@ static void take_transfer(struct work *w, const struct ts_transfer *t)
 	case TS_WAY_CONSTANT: add_constant(w, t->constant, t->order); return;
 	case TS_WAY_ZERO: w->has_zero = true; return;
 	case TS_WAY_PROCESSOR: add_other(w, TS_FROM_PROCESSOR, t->order); return;
-	case TS_WAY_SYSTEM: add_other(w, TS_FROM_SYSTEM, t->order); return;
+	case TS_WAY_SYSTEM:
+	case TS_WAY_SYSCALL: add_other(w, TS_FROM_SYSTEM, t->order); return;
 	case TS_WAY_UNKNOWN: add_unplaced(w, t->order); return;
 	case TS_WAY_MIX: add_whole(w, t); return;
 	case TS_WAY_SELECT: take_table(w, t); return;

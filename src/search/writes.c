@@ -116,6 +116,21 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 	return *mask;
 }
 
+bool ts_late_result_at(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
+{
+	const struct ts_decoded *d;
+	uint64_t call, at;
+
+	*mask = 0;
+	if (ts_query_thread(q, pos) == loc->owner || ts_query_thread(q, pos + 1) != loc->owner || !has_call(q, loc->owner, pos))
+		return true;
+	call = ts_query_prev_step(q, loc->owner, pos);
+	d = call == TS_NO_POS ? NULL : ts_query_insn(q, call, err);
+	if (d && !ts_late_result(q, call, d, loc, &at, mask))
+		*mask = 0;
+	return d || call == TS_NO_POS;
+}
+
 uint64_t ts_operands_write(const struct ts_decoded *d, const struct ts_location *loc, bool has_result, uint64_t *maybe)
 {
 	uint64_t mask = 0;

@@ -49,6 +49,15 @@ bool ts_step_omits(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_location *loc,
 		    uint64_t *at, uint64_t *mask);
 
+/*
+ * Set *mask to the bytes of @loc that the result of a system call of its thread has, if that returned after step @pos, which is another
+ * thread's; else to 0.
+ *
+ * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_late_result_at(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask, struct ts_error *err);
+
 /* Memory that mremap(2) moved: [from, from + len) came to [to, to + len). */
 struct ts_moved {
 	uint64_t from, to, len;

@@ -5,14 +5,17 @@
 All are asked of one process, about random registers, parts of registers and flags at random positions.  QUESTIONS=N asks N
 of each recording, SEED=N others than usual; QUESTIONS_TRACE=FILE asks about that recording only.
 """
+import json
 import os
 import random
 import re
+import subprocess
 
+from _record import LIMIT, build, record
 from _rsp import Rsp
 from _server import Server
 from _slice import Recorded
-from _tap import DATA, add_case, case, run_cases
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 N = int(os.environ.get("QUESTIONS", 60))
 SEED = os.environ.get("SEED", "1")
@@ -115,6 +118,27 @@ def a_signal_writes_registers_while_another_thread_runs():
     assert step(last[0]) == 4, last
 
 
+def rows(*words):
+    done = subprocess.run([TRACESTUB, "query", "late.ucir", *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
+    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+
+
+def a_call_that_returns_after_another_threads_steps_writes_its_registers(*options):
+    """The result is the value that was there.  rcx and r11 are written by the call's instruction, at its own step."""
+    assert record("late.ucir", build("late.c", "late"), options=options).returncode == 0
+    call = [row for row in rows("events", "syscall") if row["name"] == "read" and row["result"] == "0x0"][-1]
+    at, thread = call["position"], call["thread"]
+    shown = rows("steps", "in", f"{at - 60000}:{at + 1}")
+    own = [row for row in shown if row["thread"] == thread][-1]
+    assert own["instruction"] == "syscall" and own["position"] < at - 3000 and shown[-1]["position"] == at, (own, at)
+    for what, step_of in ("$rax", at), ("$ecx", own["position"]), ("$r11", own["position"]):
+        found = [row["position"] for question in (f"last-write {what}", f"history {what} in 0:{at + 1} last 1", f"why {what} depth 1")
+                 for row in rows(*question.split(), "thread", str(thread), "at", str(at + 1))]
+        assert found == [step_of] * 3, (what, step_of, found)
+
+
+add_case("a late result", a_call_that_returns_after_another_threads_steps_writes_its_registers)
+add_case("a late result, with QEMU", a_call_that_returns_after_another_threads_steps_writes_its_registers, "--with", "qemu")
 for sample in SAMPLES if "QUESTIONS_TRACE" not in os.environ else [os.environ["QUESTIONS_TRACE"]]:
     add_case(sample, agree, sample)
 run_cases()

@@ -113,6 +113,7 @@ static void put_source(const struct ts_transfer *t, unsigned i)
 			 t->way == TS_WAY_ZERO	    ? "zero"
 			 : t->way == TS_WAY_PROCESSOR ? "processor"
 			 : t->way == TS_WAY_SYSTEM    ? "system"
+			 : t->way == TS_WAY_SYSCALL   ? "syscall"
 			 : t->way == TS_WAY_UNKNOWN   ? "unknown"
 						      : "");
 	if (*word && from.kind == TS_AT_NOWHERE)
@@ -210,6 +211,8 @@ START_TEST(what_the_processor_or_the_system_gives_is_no_constant)
 	IS("0f a2", "rbx", 0, "processor");              /* cpuid */
 	IS("ec", "rax", 0, "processor");                 /* in al, dx */
 	IS("0f 05", "rax", 0, "system");                 /* syscall */
+	IS("0f 05", "rcx", 0, "syscall");
+	IS("0f 05", "r11", 0, "syscall");
 	IS("cd 80", "rax", 0, "system");
 	ck_assert_uint_eq(ops.flow, TS_OP_SYSCALL);
 }

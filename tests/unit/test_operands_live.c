@@ -266,7 +266,8 @@ static void claim(struct claim *c, const struct ts_transfer *t, unsigned i, cons
 	}
 	c->copy = -1;
 	c->is_zero = t->way == TS_WAY_ZERO && c->n == 1;
-	if (t->way == TS_WAY_PROCESSOR || t->way == TS_WAY_SYSTEM || t->way == TS_WAY_UNKNOWN)
+	if (t->way == TS_WAY_PROCESSOR || t->way == TS_WAY_SYSTEM || t->way == TS_WAY_SYSCALL ||
+	    t->way == TS_WAY_UNKNOWN)
 		c->is_open = true;
 	if (t->from.kind == TS_AT_FLAGS)
 		for (unsigned bit = 0; bit < 12; bit++)

@@ -47,7 +47,7 @@ static void put_place(const struct ts_op_place *p)
 /* "TO=FROM" a transfer: "copy x1", "each x1" (byte by byte), "mix x1", "0x5", "zero", "own", "system". */
 static void put_transfer(const struct ts_transfer *t)
 {
-	static const char *const ways[] = { "copy ", "back ", "each ", "mix ", "0x", "0x", "zero", "own", "system", "unknown", "select ", "selector " };
+	static const char *const ways[] = { "copy ", "back ", "each ", "mix ", "0x", "0x", "zero", "own", "system", "syscall", "unknown", "select ", "selector " };
 	char word[40];
 
 	put(*text ? " | " : "");

@@ -51,6 +51,7 @@ enum ts_way {
 	TS_WAY_ZERO,      /* zeros that the instruction writes beside its result */
 	TS_WAY_PROCESSOR, /* from the processor: clock, random number, identification, port */
 	TS_WAY_SYSTEM,    /* the result of a system call */
+	TS_WAY_SYSCALL,   /* what the instruction of a system call itself leaves beside the result: rcx and r11 of x86-64 */
 	TS_WAY_UNKNOWN,   /* made of something that is not followed */
 	/*
 	 * Elements of `unit` bytes of `to` are elements of `from` (a table, or one part of it), or zero: which ones, the next

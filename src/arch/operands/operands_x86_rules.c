@@ -434,8 +434,8 @@ static void make_syscall(struct ts_x86_work *w, unsigned is_sysenter)
 	ts_x86_fill(w, &ax, 0, ax.size, TS_WAY_SYSTEM);
 	if (is_sysenter || !w->is_64 || w->d->x86.gprs[R11] == TS_X86_NO_REG)
 		return;
-	ts_x86_fill(w, &cx, 0, 8, TS_WAY_SYSTEM);
-	ts_x86_fill(w, &r11, 0, 8, TS_WAY_SYSTEM);
+	ts_x86_fill(w, &cx, 0, 8, TS_WAY_SYSCALL);
+	ts_x86_fill(w, &r11, 0, 8, TS_WAY_SYSCALL);
 }
 
 /* pusha, popa: all general registers; the order is that of the processor, the last one at the top. */

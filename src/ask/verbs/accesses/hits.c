@@ -359,7 +359,8 @@ static void take_step(struct ts_hits *h, struct step *st)
 }
 
 /*
- * Find out what the step's instruction and its system call write of the register that is asked about.
+ * Find out what the step's instruction and its system call write of the register that is asked about, or a system call of its
+ * thread that returns after the step.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
@@ -367,8 +368,19 @@ static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *e
 {
 	st->d = NULL;
 	st->by_operands = 0;
-	return h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q) ||
-	       ts_writes_by_insn(h->q, st->pos, &h->loc, &st->d, &st->by_operands, err);
+	if (h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q))
+		return true;
+	if (!ts_writes_by_insn(h->q, st->pos, &h->loc, &st->d, &st->by_operands, err))
+		return false;
+	return ts_query_thread(h->q, st->pos) == h->thread ||
+	       ts_late_result_at(h->q, st->pos, &h->loc, &st->by_operands, err);
+}
+
+static uint32_t next_thread(const struct ts_hits *h, const struct step *st)
+{
+	bool is_at_hand = st->s + 1 < st->batch->steps + st->batch->n_steps;
+
+	return is_at_hand ? st->s[1].thread : ts_query_thread(h->q, st->pos + 1);
 }
 
 /*
@@ -385,8 +397,10 @@ static bool is_idle(const struct ts_hits *h, struct step *st)
 	st->by_operands = 0;
 	if (h->what->kind == TS_WHAT_MEM)
 		return !h->may_read;
-	if (h->what->is_pc || st->s->thread != h->thread)
+	if (h->what->is_pc)
 		return true;
+	if (st->s->thread != h->thread)
+		return next_thread(h, st) != h->thread; /* else a system call may return */
 	if (!(h->parts >> st->pos % TS_CHUNK_STEPS / TS_PART_STEPS & 1))
 		return true;
 	if (!ts_query_known_does(h->q, st->pos / TS_CHUNK_STEPS, st->batch, st->s, &does))

@@ -596,7 +596,7 @@ static bool put_call(struct ts_step_places *p, uint64_t pos, const struct ts_dec
 
 	for (unsigned i = 0; i < rest.n; i++) {
 		const struct ts_transfer *t = &rest.transfers[i];
-		bool is_result = t->way == TS_WAY_SYSTEM && t->to.kind == TS_AT_REG;
+		bool is_result = (t->way == TS_WAY_SYSTEM || t->way == TS_WAY_SYSCALL) && t->to.kind == TS_AT_REG;
 		const uint8_t *before = p->before + t->to.off, *after = p->after + t->to.off;
 
 		if (!is_result || memcmp(before, after, t->to.len) != 0 || memcmp(before + g_len, after + g_len, t->to.len) != 0)

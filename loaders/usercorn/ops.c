@@ -203,7 +203,7 @@ bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *o
 	return true;
 }
 
-/* As below.  Inline, so that the compiler compares a head of constant length without a call. */
+/* ucir_ops_write_on(), inline: the compiler compares a head of constant length without a call. */
 static inline uint32_t write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr, uint32_t max,
 				uint8_t *data)
 {

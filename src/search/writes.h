@@ -50,8 +50,8 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 		    uint64_t *at, uint64_t *mask);
 
 /*
- * Set *mask to the bytes of @loc that the result of a system call of its thread has, if that returned after step @pos, which is another
- * thread's; else to 0.
+ * Set *mask to the bytes of @loc, registers or flags, that the result of a system call has.  The call is one of the thread of @loc that
+ * returned after step @pos, which is a step of another thread.  *mask is 0 if no call did.
  *
  * Returns false if the trace cannot be read (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
  * Returns false if memory is exhausted (TS_ENOMEM).

@@ -71,7 +71,7 @@ static bool identify_file(int fd, uint64_t len, uint8_t id[TS_TRACE_ID_LEN], str
 	return done || ts_fail_errno(err, "cannot read it");
 }
 
-/* A trace that is no file, but a pipe, is identified by its name. */
+/* Set @id to a hash of samples of the trace.  A pipe cannot be sampled: its @id is a hash of its name. */
 static bool identify(const char *trace, uint8_t id[TS_TRACE_ID_LEN], struct ts_error *err)
 {
 	struct stat st;

@@ -39,7 +39,7 @@ static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t star
 	       ts_now_ns() - start > READ_FIRST_NS;
 }
 
-/* Print what ^C leaves behind and how to go on, and end the process. */
+/* End the process after ^C.  The message says how many instructions the unfinished index file keeps, or that nothing is kept. */
 static _Noreturn void end_reading(struct ts_model *m, const struct ts_cli *cli)
 {
 	struct ts_index_facts index = ts_model_index(m);
